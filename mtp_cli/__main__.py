@@ -1,0 +1,8 @@
+"""`python -m mtp_cli` is the same as `mtp`."""
+
+from __future__ import annotations
+
+from mtp_cli.app import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""How the parent and a worker talk: one JSON object a line on the worker's stdin and stdout.
+
+A request is {"op": name, ...}; the answer is {"ok": true, ...} or {"ok": false, "kind": ..., "error":
+one line}. The worker answers one request at a time and otherwise sleeps in a read. End of input ends it.
+This module is what a worker imports: it stays small, since its memory is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+KIND_MODEL = "model"
+"""The model file is missing, damaged or not supported."""
+KIND_ERROR = "error"
+KIND_MISSING = "missing"
+"""A part that this arm needs is not installed."""
+
+
+REQUESTS = ("open", "prompts", "answer", "generate", "prefill", "cost_begin", "cost")
+
+
+class ArmError(Exception):
+    """What an arm cannot do. The message is one line for a person; `kind` is one of KIND_*."""
+
+    def __init__(self, message: str, kind: str = KIND_ERROR) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Arm(Protocol):
+    """One way of running a model. Every method returns what is sent back, without "ok".
+
+    Times are wall seconds, except those of `cost`, which are milliseconds.
+    """
+
+    def open(self, model: str, n_ctx: int, threads: int) -> dict[str, Any]:
+        """Load. Returns {"threads", "n_ctx", "info": {...}}."""
+        ...
+
+    def prompts(self, texts: list[str], task: str, model: str) -> dict[str, Any]:
+        """{"tokens": [[id, ...], ...]}: each text in the prompt of `task` ("free": the text alone).
+        `model` is the name of the model's catalogue entry or its path."""
+        ...
+
+    def answer(self, text: str, task: str, model: str) -> dict[str, Any]:
+        """{"tokens": [...], "generated_tokens"}: what the product makes of one short text, in full."""
+        ...
+
+    def generate(self, tokens: list[int], max_tokens: int) -> dict[str, Any]:
+        """{"ids", "text", "passes", "prefill_s", "decode_s", "first_token_s"}, from an empty cache."""
+        ...
+
+    def prefill(self, tokens: list[int]) -> dict[str, Any]:
+        """{"seconds"} for feeding `tokens` to an empty cache, up to the arg-max after the last one."""
+        ...
+
+    def cost_begin(self, tokens: list[int]) -> dict[str, Any]:
+        """Fill the cache with `tokens`: the context of the `cost` calls that follow."""
+        ...
+
+    def cost(self, width: int, repeats: int) -> dict[str, Any]:
+        """{"ms": [...]}: passes over `width` tokens with the logits of all, each rolled back. One more
+        pass goes before them untimed, since the other arm has just filled the processor's caches."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def peak_rss_bytes() -> int | None:
+    """Highest resident set of this process so far, or None where the system does not tell.
+
+    Linux: VmHWM, since ru_maxrss there starts with the peak of the process that started this one.
+    """
+    try:
+        with Path("/proc/self/status").open(encoding="ascii", errors="replace") as status:
+            for line in status:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak) if sys.platform == "darwin" else int(peak) * 1024
+
+
+def _answer(arm: Arm, request: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: value for name, value in request.items() if name != "op"}
+    op = request.get("op")
+    if op not in REQUESTS:
+        raise ArmError(f"unknown request {op!r}")
+    before = peak_rss_bytes() if op == "open" else None
+    wall, cpu = time.perf_counter(), time.process_time()
+    reply: dict[str, Any] = getattr(arm, op)(**fields)
+    reply["cpu_s"] = time.process_time() - cpu
+    reply["wall_s"] = time.perf_counter() - wall
+    reply["peak_rss"] = peak_rss_bytes()
+    if op == "open":
+        reply["rss_before_load"] = before
+    return reply
+
+
+def serve(arm: Arm, requests: IO[str], replies: IO[str]) -> None:
+    """Answer requests until the input ends. What an arm refuses is an answer, never a traceback."""
+    try:
+        for line in requests:
+            try:
+                reply = {"ok": True, **_answer(arm, json.loads(line))}
+            except ArmError as error:
+                reply = {"ok": False, "kind": error.kind, "error": str(error)}
+            except Exception as error:
+                reply = {"ok": False, "kind": KIND_ERROR, "error": f"{type(error).__name__}: {error}"}
+            replies.write(json.dumps(reply) + "\n")
+            replies.flush()
+    finally:
+        arm.close()
+
+
+def main(arm: Arm) -> None:
+    """Serve on the real stdin and stdout. Whatever a library prints on stdout goes to stderr instead."""
+    private = os.dup(1)
+    os.dup2(2, 1)
+    with os.fdopen(private, "w", encoding="utf-8") as replies:
+        try:
+            serve(arm, sys.stdin, replies)
+        except (BrokenPipeError, KeyboardInterrupt):
+            os._exit(1)

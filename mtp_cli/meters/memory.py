@@ -1,0 +1,43 @@
+"""Resident memory of this process, in bytes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from mtp_cli.meters import UNAVAILABLE, Reading, measured
+
+
+def resident() -> Reading:
+    """What lies in memory now."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return measured(int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, IndexError, AttributeError):
+        return _by_psutil()
+
+
+def peak() -> Reading:
+    """The most there has been."""
+    try:
+        with open("/proc/self/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"VmHWM:"):
+                    return measured(int(line.split()[1]) * 1024)
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return UNAVAILABLE
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return measured(most if sys.platform == "darwin" else most * 1024) if most > 0 else UNAVAILABLE
+
+
+def _by_psutil() -> Reading:
+    try:
+        import psutil
+
+        return measured(psutil.Process().memory_info().rss)
+    except Exception:  # psutil raises its own kinds, and it may be missing
+        return UNAVAILABLE

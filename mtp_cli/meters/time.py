@@ -1,0 +1,85 @@
+"""Where the time of a run goes. Seconds, on one clock."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from mtp_cli.events import EndEvent, Event, PrefillEvent, StepEvent
+
+clock = time.perf_counter
+_IMPORTED = clock()
+
+
+def process_age() -> float:
+    """Seconds since this process began; where the system does not tell, since this module was imported."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return clock() - _IMPORTED
+
+
+@dataclass(slots=True)
+class RunMeter:
+    """Adds up the events of all model calls of a run."""
+
+    load_seconds: float = 0.0
+    prompt_tokens: int = 0
+    """tokens computed in prefills; tokens reused from the cache are in `reused_tokens`"""
+    reused_tokens: int = 0
+    prompt_seconds: float = 0.0
+    generated_tokens: int = 0
+    passes: int = 0
+    decode_seconds: float = 0.0
+    calls: int = 0
+    first_token_from_process: float | None = None
+    first_token_from_prompt: float | None = None
+    _call_tokens: int = 0
+    _call_seconds: float = 0.0
+    _began: float = field(default_factory=clock)
+
+    def prompt_begins(self) -> None:
+        """The first prompt is about to go in."""
+        self._began = clock()
+
+    def feed(self, event: Event) -> None:
+        """Take one event of the decode loop."""
+        if isinstance(event, StepEvent):
+            if self.first_token_from_process is None:
+                self.first_token_from_process = process_age()
+                self.first_token_from_prompt = clock() - self._began
+            self._call_tokens += 1
+            self._call_seconds = event.seconds
+        elif isinstance(event, PrefillEvent):
+            self.prompt_tokens += event.prompt_tokens - event.reused_tokens
+            self.reused_tokens += event.reused_tokens
+            self.prompt_seconds += event.seconds
+        elif isinstance(event, EndEvent):
+            self.calls += 1
+            self.generated_tokens += event.generated_tokens
+            self.passes += event.passes
+            self.decode_seconds += event.decode_seconds
+            self._call_tokens, self._call_seconds = 0, 0.0
+
+    @property
+    def tokens_so_far(self) -> int:
+        """Generated tokens, the running call included."""
+        return self.generated_tokens + self._call_tokens
+
+    @property
+    def decode_rate(self) -> float | None:
+        """Generated tokens per second of decoding, the running call included; None before the first."""
+        return rate(self.tokens_so_far, self.decode_seconds + self._call_seconds)
+
+    @property
+    def prompt_rate(self) -> float | None:
+        """Prompt tokens per second of prefill; None before the first."""
+        return rate(self.prompt_tokens, self.prompt_seconds)
+
+
+def rate(count: int, seconds: float) -> float | None:
+    """count / seconds, or None where that says nothing."""
+    return count / seconds if count and seconds > 0 else None

@@ -1,0 +1,52 @@
+"""The verify-cost curve as a picture. Matplotlib is the optional extra `plot`."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+SUFFIXES = (".png", ".svg")
+
+
+class PlotError(Exception):
+    """The picture cannot be made. The message is one line for a person."""
+
+
+def check(path: Path) -> None:
+    """Raise PlotError now rather than after minutes of measuring."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise PlotError(f"--plot wants a file that ends in {' or '.join(SUFFIXES)}, not {path.name}")
+    if not path.parent.is_dir():
+        raise PlotError(f"--plot: there is no folder {path.parent}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise PlotError("--plot needs matplotlib: pip install 'mtp-cli[plot]'")
+
+
+def cost_curve(report: Mapping[str, Any], path: Path) -> None:
+    """Draw milliseconds over tokens a pass, one line an arm. Raises PlotError."""
+    check(path)
+    curves = {arm: curve for arm, curve in report["verify_cost_ms"].items() if curve}
+    if not curves:
+        raise PlotError("--plot: the verify cost was not measured")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    for arm, curve in curves.items():
+        points = sorted((int(width), ms) for width, ms in curve.items())
+        axes.plot([w for w, _ in points], [ms for _, ms in points], marker="o", label=arm)
+    axes.set_xlabel("tokens in one pass")
+    axes.set_ylabel("milliseconds (median)")
+    model, settings = report["model"], report["settings"]
+    axes.set_title(f"Cost of a pass: {model.get('file', '')}, {settings.get('threads', '?')} threads")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise PlotError(f"cannot write {path}: {error.strerror or error}") from error

@@ -1,0 +1,247 @@
+// The Python face of the engine. Releases the GIL around native work; turns a Status into an exception.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <map>
+
+#include "decode/engine.h"
+
+namespace nb = nanobind;
+using namespace mtp;
+
+namespace {
+
+// Raised as mtp_cli._native.Error(code, message); engine_native.py turns it into the typed exceptions.
+struct NativeError {
+    Status status;
+};
+
+const char* code_name(Code code) {
+    switch (code) {
+        case Code::ok: return "ok";
+        case Code::bad_file: return "bad_file";
+        case Code::unsupported: return "unsupported";
+        case Code::bad_argument: return "bad_argument";
+        case Code::context_full: return "context_full";
+        case Code::aborted: return "aborted";
+        case Code::out_of_memory: return "out_of_memory";
+        case Code::internal: return "internal";
+    }
+    return "internal";
+}
+
+PyObject* error_type = nullptr;
+
+[[noreturn]] void raise(const Status& status) {
+    // a signal handler's exception (KeyboardInterrupt) comes first
+    if (PyErr_Occurred()) throw nb::python_error();
+    nb::object args = nb::make_tuple(code_name(status.code), nb::bytes(status.message.data(), status.message.size()));
+    PyErr_SetObject(error_type, args.ptr());
+    throw nb::python_error();
+}
+
+void must(const Status& status) {
+    if (!status.ok()) raise(status);
+}
+
+// Runs Python's signal handlers now and then, so that Ctrl-C ends a long pass. Call without the GIL.
+class SignalPoll {
+public:
+    bool operator()() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(20)) return false;
+        last_ = now;
+        nb::gil_scoped_acquire gil;
+        return PyErr_CheckSignals() != 0;
+    }
+
+private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Calls a Python progress function; an exception in it stops the work.
+class PyProgress {
+public:
+    explicit PyProgress(nb::object call) : call_(std::move(call)) {}
+    bool failed() const { return failed_; }
+    Progress function() {
+        if (call_.is_none()) return {};
+        return [this](int64_t done, int64_t total) {
+            if (failed_) return;
+            nb::gil_scoped_acquire gil;
+            PyObject* result = PyObject_CallFunction(call_.ptr(), "LL", static_cast<long long>(done), static_cast<long long>(total));
+            if (result) {
+                Py_DECREF(result);
+            } else {
+                failed_ = true;
+            }
+        };
+    }
+
+private:
+    nb::object call_;
+    bool failed_ = false;
+};
+
+using Logits = nb::ndarray<nb::numpy, float, nb::ndim<2>>;
+
+class PyEngine {
+public:
+    PyEngine(const std::string& path, int64_t n_ctx, int n_threads, const std::string& kernel, nb::object progress) {
+        PyProgress report(std::move(progress));
+        SignalPoll signals;
+        Status status;
+        {
+            nb::gil_scoped_release nogil;
+            status = Engine::open(path, {n_ctx, n_threads, kernel}, report.function(),
+                                  [&] { return report.failed() || signals(); }, &engine_);
+        }
+        must(status);
+    }
+
+    int32_t prefill(const std::vector<int32_t>& tokens, nb::object progress) {
+        PyProgress report(std::move(progress));
+        int32_t next = -1;
+        run([&](Engine& e) { return e.prefill(tokens.data(), static_cast<int64_t>(tokens.size()), report.function(), &next); },
+            &report);
+        return next;
+    }
+
+    std::vector<int32_t> decode(const std::vector<int32_t>& tokens) {
+        std::vector<int32_t> next(tokens.size());
+        run([&](Engine& e) { return e.decode(tokens.data(), static_cast<int>(std::min<size_t>(tokens.size(), 1 << 20)), next.data()); });
+        return next;
+    }
+
+    Logits logits(const std::vector<int32_t>& tokens) {
+        const size_t n_vocab = static_cast<size_t>(get().model().params.n_vocab);
+        auto* data = new (std::nothrow) float[std::max<size_t>(1, tokens.size() * n_vocab)];
+        if (!data) must(Status::error(Code::out_of_memory, "not enough memory for these logits"));
+        nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+        run([&](Engine& e) { return e.logits(tokens.data(), static_cast<int64_t>(tokens.size()), data); });
+        return Logits(data, {tokens.size(), n_vocab}, owner);
+    }
+
+    nb::object hidden(int rows) {
+        const size_t n = static_cast<size_t>(get().model().params.n_embd);
+        if (rows < 1 || rows > kMaxDecode) must(Status::error(Code::bad_argument, "rows out of range"));
+        auto* data = new float[static_cast<size_t>(rows) * n];
+        std::copy(get().hidden(), get().hidden() + static_cast<size_t>(rows) * n, data);
+        nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+        return nb::cast(Logits(data, {static_cast<size_t>(rows), n}, owner));
+    }
+
+    void rollback(int64_t length) { must(get().rollback(length)); }
+    void abort() { get().abort(); }
+    void close() { engine_.reset(); }
+
+    std::vector<int32_t> tokenize(nb::bytes text, bool bos, bool special) {
+        std::vector<int32_t> out;
+        must(get().tokenizer().encode({text.c_str(), text.size()}, bos, special, &out));
+        return out;
+    }
+    nb::bytes piece(int32_t token) {
+        const std::string text = get().tokenizer().piece(token);
+        return nb::bytes(text.data(), text.size());
+    }
+    bool is_end(int32_t token) { return get().tokenizer().is_end(token); }
+    nb::bytes chat_prompt(const std::vector<std::pair<nb::bytes, nb::bytes>>& messages) {
+        std::vector<std::pair<std::string, std::string>> plain;
+        for (const auto& [role, content] : messages) {
+            plain.emplace_back(std::string(role.c_str(), role.size()), std::string(content.c_str(), content.size()));
+        }
+        std::string out;
+        must(get().tokenizer().chat_prompt(plain, true, &out));
+        return nb::bytes(out.data(), out.size());
+    }
+
+    int64_t length() { return get().length(); }
+    int64_t n_ctx() { return get().n_ctx(); }
+    int n_threads() { return get().n_threads(); }
+    int64_t cache_bytes() { return static_cast<int64_t>(get().cache_bytes()); }
+
+    nb::dict info() {
+        const Model& m = get().model();
+        nb::dict out;
+        out["architecture"] = nb::bytes(m.params.architecture.data(), m.params.architecture.size());
+        out["name"] = nb::bytes(m.params.name.data(), m.params.name.size());
+        out["file_bytes"] = m.file_bytes;
+        out["parameters"] = m.n_parameters;
+        out["n_layer"] = m.params.n_layer;
+        out["n_embd"] = m.params.n_embd;
+        out["n_vocab"] = m.params.n_vocab;
+        out["n_ctx_train"] = m.params.n_ctx_train;
+        nb::dict types;
+        for (const auto& [name, bytes] : m.type_bytes) types[nb::str(name.c_str())] = bytes;
+        out["weight_types"] = types;
+        out["kernel"] = get().kernel_name();
+        out["has_chat_template"] = get().tokenizer().has_chat_template();
+        return out;
+    }
+
+private:
+    Engine& get() {
+        if (!engine_) must(Status::error(Code::bad_argument, "the engine is closed"));
+        return *engine_;
+    }
+    template <class Fn> void run(Fn fn, PyProgress* progress = nullptr) {
+        Engine& engine = get();
+        Status status;
+        {
+            nb::gil_scoped_release nogil;
+            SignalPoll signals;
+            engine.set_interrupt([&] { return (progress && progress->failed()) || signals(); });
+            status = fn(engine);
+            engine.set_interrupt({});
+        }
+        if (progress && progress->failed()) throw nb::python_error();
+        must(status);
+    }
+
+    std::unique_ptr<Engine> engine_;
+};
+
+nb::dict kernel_sets() {
+    nb::dict out;
+    nb::list usable, compiled, features;
+    for (const KernelSet* set : kernel_sets_usable()) usable.append(set->name);
+    for (const std::string& name : kernel_sets_compiled()) compiled.append(name.c_str());
+    for (const std::string& name : cpu_features()) features.append(name.c_str());
+    out["usable"] = usable;
+    out["compiled"] = compiled;
+    out["features"] = features;
+    return out;
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    error_type = PyErr_NewException("mtp_cli._native.Error", PyExc_RuntimeError, nullptr);
+    m.attr("Error") = nb::handle(error_type);
+    m.attr("MAX_WIDTH") = kMaxDecode;
+    m.def("kernel_sets", &kernel_sets, "Kernel sets of this build and CPU: compiled, usable (best first), features.");
+    nb::class_<PyEngine>(m, "Engine")
+        .def(nb::init<const std::string&, int64_t, int, const std::string&, nb::object>(), nb::arg("path"),
+             nb::arg("n_ctx"), nb::arg("n_threads"), nb::arg("kernel"), nb::arg("progress").none())
+        .def("prefill", &PyEngine::prefill, nb::arg("tokens"), nb::arg("progress").none())
+        .def("decode", &PyEngine::decode, nb::arg("tokens"))
+        .def("logits", &PyEngine::logits, nb::arg("tokens"))
+        .def("hidden", &PyEngine::hidden, nb::arg("rows"))
+        .def("rollback", &PyEngine::rollback, nb::arg("length"))
+        .def("abort", &PyEngine::abort)
+        .def("close", &PyEngine::close)
+        .def("tokenize", &PyEngine::tokenize, nb::arg("text"), nb::arg("bos"), nb::arg("special"))
+        .def("piece", &PyEngine::piece, nb::arg("token"))
+        .def("is_end", &PyEngine::is_end, nb::arg("token"))
+        .def("chat_prompt", &PyEngine::chat_prompt, nb::arg("messages"))
+        .def("info", &PyEngine::info)
+        .def_prop_ro("length", &PyEngine::length)
+        .def_prop_ro("n_ctx", &PyEngine::n_ctx)
+        .def_prop_ro("n_threads", &PyEngine::n_threads)
+        .def_prop_ro("cache_bytes", &PyEngine::cache_bytes);
+}

@@ -1,0 +1,82 @@
+// One sequence on one model: forward passes, arg-max, logits, roll back, abort.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../graph/graph.h"
+#include "../kv/kv_cache.h"
+#include "../model/model.h"
+#include "../text/tokenizer.h"
+
+struct ggml_threadpool;
+
+namespace mtp {
+
+struct EngineOptions {
+    int64_t n_ctx = 0;            // 0: the model's own, at most 4096
+    int n_threads = 1;
+    std::string kernel = "auto";  // or the name of a set
+};
+
+// Asked every few milliseconds during long work, on the calling thread; true stops it.
+using Interrupt = std::function<bool()>;
+using Progress = std::function<void(int64_t done, int64_t total)>;
+
+class Engine {
+public:
+    static Status open(const std::string& path, const EngineOptions& options, const Progress& progress,
+                       const Interrupt& interrupt, std::unique_ptr<Engine>* out);
+    ~Engine();
+
+    // Any number of tokens in chunks; *next is the arg-max after the last. An abort leaves the finished chunks.
+    Status prefill(const int32_t* tokens, int64_t n, const Progress& progress, int32_t* next);
+    // One pass over 1..kMaxDecode tokens; next[i] is the arg-max after token i.
+    Status decode(const int32_t* tokens, int n, int32_t* next);
+    // Any number of tokens; out: [n][n_vocab].
+    Status logits(const int32_t* tokens, int64_t n, float* out);
+    Status rollback(int64_t length) { return cache_.truncate(length); }
+    void abort() { aborted_ = true; }
+    void set_interrupt(Interrupt interrupt) { interrupt_ = std::move(interrupt); }
+
+    // [rows][n_embd] after the final norm, of the last pass's rows
+    const float* hidden() const { return work_->hidden.data(); }
+    const float* last_logits() const { return work_->logits.get(); }
+    int64_t length() const { return cache_.length(); }
+    int64_t n_ctx() const { return cache_.n_ctx(); }
+    int n_threads() const { return options_.n_threads; }
+    const Model& model() const { return *model_; }
+    const Tokenizer& tokenizer() const { return *tokenizer_; }
+    const char* kernel_name() const { return context_.kernels->name; }
+    size_t cache_bytes() const { return cache_.reserved_bytes(); }
+    KvCache& cache() { return cache_; }
+
+private:
+    Engine() = default;
+    Status set_up();
+    Status check(const int32_t* tokens, int64_t n) const;
+    // Runs one pass and appends its tokens to the cache; the last `rows` of them get logits.
+    Status forward(const int32_t* tokens, int k, int rows);
+    Status graph(int k, int rows, PassGraph** out);
+    int32_t best(int row) const;
+    static bool poll_abort(void* self);
+
+    EngineOptions options_;
+    std::unique_ptr<Model> model_;
+    std::unique_ptr<Tokenizer> tokenizer_;
+    KvCache cache_;
+    std::unique_ptr<Workspace> work_;
+    OpContext context_;
+    std::map<std::pair<int, int>, std::unique_ptr<PassGraph>> graphs_;  // by (width, rows)
+    ggml_threadpool* pool_ = nullptr;
+    std::vector<uint8_t> plan_buffer_;
+    Interrupt interrupt_;
+    std::atomic<bool> aborted_{false};
+};
+
+}  // namespace mtp

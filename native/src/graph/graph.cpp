@@ -1,0 +1,121 @@
+#include "graph.h"
+
+namespace mtp {
+namespace {
+
+// ggml calls this on every thread of the pool
+void run_op(ggml_tensor*, int ith, int nth, void* userdata) {
+    Op& op = *static_cast<Op*>(userdata);
+    op.run(op, ith, nth);
+}
+
+}  // namespace
+
+class GraphBuilder {
+public:
+    GraphBuilder(OpContext* context, PassGraph* graph, int width)
+        : context_(context), graph_(graph), width_(width), params_(context->model->params) {}
+
+    void build(int rows);
+
+private:
+    // Appends an op whose result is [n, rows]; it depends on the op before, which keeps the chain in order.
+    Op& append(void (*run)(Op&, int, int), const char* name, int64_t n, int64_t rows, void* data) {
+        graph_->ops_.emplace_back();
+        Op& op = graph_->ops_.back();
+        op.run = run;
+        op.context = context_;
+        ggml_tensor* sources[1] = {last_};
+        ggml_tensor* node = ggml_custom_4d(graph_->ggml_, GGML_TYPE_F32, n, rows, 1, 1, sources, last_ ? 1 : 0, run_op,
+                                           GGML_N_TASKS_MAX, &op);
+        node->data = data;
+        ggml_set_name(node, name);
+        ggml_build_forward_expand(graph_->graph_, node);
+        last_ = node;
+        return op;
+    }
+    Op& layer_op(int index, void (*run)(Op&, int, int), const char* name, int64_t n, void* data) {
+        Op& op = append(run, name, n, width_, data);
+        op.layer = &context_->model->layers[static_cast<size_t>(index)];
+        op.layer_index = index;
+        return op;
+    }
+    static void feeds(Op& op, std::initializer_list<const PackedMatrix*> readers) {
+        for (const PackedMatrix* m : readers) (format_is_float(m->format) ? op.want_f32 : op.want_quantized) = true;
+    }
+    void build_layer(int index);
+
+    OpContext* context_;
+    PassGraph* graph_;
+    int width_;
+    const ModelParams& params_;
+    ggml_tensor* last_ = nullptr;
+    const float* pending_post_norm_ = nullptr;  // of the branch that waits in y
+};
+
+// llama and gemma3 differ by their norms (per head, after each branch), windows and activation: all in Layer.
+void GraphBuilder::build_layer(int index) {
+    const ModelParams& p = params_;
+    Workspace& w = *context_->work;
+    const Layer& l = context_->model->layers[static_cast<size_t>(index)];
+    const int64_t n_q = int64_t{p.n_head} * p.head_dim, n_kv = int64_t{p.n_head_kv} * p.head_dim;
+
+    Op& attn_norm = layer_op(index, op_norm, "attn_norm", p.n_embd, w.y.data());  // [n_embd, k]
+    attn_norm.norm = l.attn_norm;
+    attn_norm.post_norm = pending_post_norm_;
+    feeds(attn_norm, {&l.q, &l.k, &l.v});
+    layer_op(index, op_qkv, "qkv", n_q + 2 * n_kv, w.qkv.data());            // [n_q + 2 n_kv, k]
+    layer_op(index, op_rope_store, "rope_store", n_q + 2 * n_kv, w.qkv.data());
+    layer_op(index, op_attention, "attention", n_q, w.att.data());           // [n_q, k]
+    if (!format_is_float(l.o.format)) {
+        feeds(layer_op(index, op_quantize_att, "quantize_att", n_q, w.att.data()), {&l.o});
+    }
+    layer_op(index, op_attn_output, "attn_output", p.n_embd, w.x.data()).post_norm = l.attn_post_norm;  // [n_embd, k]
+
+    Op& ffn_norm = layer_op(index, op_norm, "ffn_norm", p.n_embd, w.y.data());  // [n_embd, k]
+    ffn_norm.norm = l.ffn_norm;
+    ffn_norm.post_norm = l.attn_post_norm;
+    feeds(ffn_norm, {&l.gate, &l.up});
+    layer_op(index, op_gate_up, "gate_up", p.n_ff, w.gate.data());  // [n_ff, k]
+    if (!format_is_float(l.down.format)) {
+        feeds(layer_op(index, op_quantize_gate, "quantize_gate", p.n_ff, w.gate.data()), {&l.down});
+    }
+    layer_op(index, op_ffn_down, "ffn_down", p.n_embd, w.x.data()).post_norm = l.ffn_post_norm;  // [n_embd, k]
+    pending_post_norm_ = l.ffn_post_norm;
+}
+
+void GraphBuilder::build(int rows) {
+    const ModelParams& p = params_;
+    Workspace& w = *context_->work;
+    append(op_embed, "embed", p.n_embd, width_, w.x.data());  // [n_embd, k]
+    for (int i = 0; i < p.n_layer; i++) build_layer(i);
+    if (rows == 0) return;
+    Op& norm = append(op_output_norm, "output_norm", p.n_embd, rows, w.hidden.data());  // [n_embd, rows]
+    norm.norm = context_->model->output_norm;
+    norm.post_norm = pending_post_norm_;
+    feeds(norm, {&context_->model->output});
+    append(op_logits, "logits", p.n_vocab, rows, w.logits.get());  // [n_vocab, rows]
+    append(op_argmax, "argmax", w.n_span, rows, w.argmax.data());
+}
+
+Status PassGraph::build(OpContext* context, int width, int rows, std::unique_ptr<PassGraph>* out) {
+    const size_t n_node = static_cast<size_t>(context->model->params.n_layer) * 10 + 4;
+    ggml_init_params init = {ggml_tensor_overhead() * n_node + ggml_graph_overhead_custom(n_node, false), nullptr, true};
+    std::unique_ptr<PassGraph> graph(new PassGraph());
+    graph->ggml_ = ggml_init(init);
+    if (!graph->ggml_) return Status::error(Code::out_of_memory, "not enough memory for a graph");
+    graph->graph_ = ggml_new_graph_custom(graph->ggml_, n_node, false);
+    GraphBuilder(context, graph.get(), width).build(rows);
+    *out = std::move(graph);
+    return {};
+}
+
+PassGraph::~PassGraph() {
+    if (ggml_) ggml_free(ggml_);
+}
+
+void PassGraph::reset() {
+    for (Op& op : ops_) op.next.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace mtp

@@ -1,0 +1,52 @@
+// The operations of a pass as ggml custom ops. Each runs on all threads; units of work are handed out by a
+// counter, so a slow core holds nobody up. Which thread takes a unit never changes its result.
+#pragma once
+
+#include <atomic>
+#include <deque>
+
+#include "../kernels/kernels.h"
+#include "../kv/kv_cache.h"
+#include "../model/model.h"
+#include "ggml.h"
+#include "workspace.h"
+
+namespace mtp {
+
+// Everything the ops of one engine share.
+struct OpContext {
+    const Model* model = nullptr;
+    const KernelSet* kernels = nullptr;
+    KvCache* cache = nullptr;
+    Workspace* work = nullptr;
+    Pass pass;
+};
+
+// One node of a graph: what it does is `run`, what it needs stands here.
+struct Op {
+    void (*run)(Op& op, int ith, int nth) = nullptr;
+    OpContext* context = nullptr;
+    const Layer* layer = nullptr;
+    int layer_index = 0;
+    const float* norm = nullptr;       // weight of the norm that this op applies
+    const float* post_norm = nullptr;  // of the norm on the branch, before it joins the residual stream
+    bool want_f32 = false;             // a float weight reads this op's result
+    bool want_quantized = false;       // a quantised weight does
+    std::atomic<int64_t> next{0};      // units handed out
+};
+
+void op_embed(Op& op, int ith, int nth);      // tokens -> x
+void op_norm(Op& op, int ith, int nth);       // (x += post_norm(y)); y = norm(x); act = quantised y
+void op_qkv(Op& op, int ith, int nth);        // act -> qkv
+void op_rope_store(Op& op, int ith, int nth); // (q, k norms); RoPE on q and k; k, v -> cache
+void op_attention(Op& op, int ith, int nth);  // q, cache -> att
+void op_quantize_att(Op& op, int ith, int nth);   // att -> act
+void op_attn_output(Op& op, int ith, int nth);    // act -> x += or y =
+void op_gate_up(Op& op, int ith, int nth);        // act -> gate = activation(gate) * up
+void op_quantize_gate(Op& op, int ith, int nth);  // gate -> act
+void op_ffn_down(Op& op, int ith, int nth);       // act -> x += or y =
+void op_output_norm(Op& op, int ith, int nth);    // (x += post_norm(y)); hidden = norm(x); act
+void op_logits(Op& op, int ith, int nth);         // act -> logits
+void op_argmax(Op& op, int ith, int nth);         // logits -> partial arg-max
+
+}  // namespace mtp

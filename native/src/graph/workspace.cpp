@@ -1,0 +1,52 @@
+#include "workspace.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mtp {
+
+Workspace::Workspace(const ModelParams& p, int64_t n_ctx, int n_threads) {
+    const auto floats = [](int64_t rows, int64_t n) { return static_cast<size_t>(rows * n); };
+    const int64_t n_q = int64_t{p.n_head} * p.head_dim, n_kv = int64_t{p.n_head_kv} * p.head_dim;
+    const int64_t widest = std::max({int64_t{p.n_embd}, n_q, int64_t{p.n_ff}});
+    x.resize(floats(kMaxWidth, p.n_embd));
+    y.resize(floats(kMaxWidth, p.n_embd));
+    qkv.resize(floats(kMaxWidth, n_q + 2 * n_kv));
+    att.resize(floats(kMaxWidth, n_q));
+    gate.resize(floats(kMaxWidth, p.n_ff));
+    up.resize(floats(kMaxWidth, p.n_ff));
+    act.resize(floats(kMaxWidth, widest / kBlockCols + 1));
+    hidden.resize(floats(kMaxDecode, p.n_embd));
+    logits.reset(new float[floats(kMaxDecode, p.n_vocab)]);
+    n_span = (p.n_vocab + kArgmaxSpan - 1) / kArgmaxSpan;
+    argmax.resize(floats(kMaxDecode, n_span));
+    rope.resize(floats(kMaxWidth, p.rope_dim));
+    rope_sliding.resize(p.window > 0 ? floats(kMaxWidth, p.rope_dim) : 0);
+    score_stride = (n_ctx + 7) / 8 * 8 + 8;
+    scores.resize(floats(int64_t{n_threads} * kQueryTile, score_stride));
+}
+
+namespace {
+
+void fill_table(const Model& model, const Pass& pass, double base, double scale, float* table) {
+    const int dim = model.params.rope_dim;
+    for (int c = 0; c < pass.k; c++) {
+        for (int i = 0; i < dim / 2; i++) {
+            double frequency = std::pow(base, -2.0 * i / dim);
+            if (model.rope_factors) frequency /= static_cast<double>(model.rope_factors[i]);
+            const double angle = static_cast<double>(pass.position + c) * scale * frequency;
+            table[c * dim + 2 * i] = static_cast<float>(std::cos(angle));
+            table[c * dim + 2 * i + 1] = static_cast<float>(std::sin(angle));
+        }
+    }
+}
+
+}  // namespace
+
+void rope_tables(const Model& model, const Pass& pass, Workspace* work) {
+    const ModelParams& p = model.params;
+    fill_table(model, pass, p.rope_base, p.rope_scale, work->rope.data());
+    if (p.window > 0) fill_table(model, pass, p.rope_base_sliding, 1.0, work->rope_sliding.data());
+}
+
+}  // namespace mtp

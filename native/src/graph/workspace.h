@@ -1,0 +1,54 @@
+// The buffers that one pass works in, allocated once for the widest pass.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../kernels/kernels.h"
+#include "../model/model.h"
+
+namespace mtp {
+
+constexpr int kMaxDecode = 16;    // widest pass that leaves logits for every token
+constexpr int kMaxWidth = 128;    // widest pass: a chunk of a prefill
+constexpr int kArgmaxSpan = 8192; // logits that one unit of arg-max work looks at
+
+struct ArgmaxPart {
+    float value;
+    int32_t token;
+};
+
+struct Workspace {
+    Workspace(const ModelParams& params, int64_t n_ctx, int n_threads);
+
+    // k = tokens of the pass
+    std::vector<float> x;        // [k][n_embd] residual stream
+    std::vector<float> y;        // [k][n_embd] normed rows, or a branch before its post-norm
+    std::vector<float> qkv;      // [k][(n_head + 2 n_head_kv) head_dim]
+    std::vector<float> att;      // [k][n_head head_dim]
+    std::vector<float> gate;     // [k][n_ff]
+    std::vector<float> up;       // [k][n_ff]
+    std::vector<ActBlock> act;   // [k][n / 32] of whatever the next product reads
+    std::vector<float> hidden;   // [rows][n_embd] after the final norm
+    std::unique_ptr<float[]> logits;  // [rows][n_vocab], not touched before it is needed
+    std::vector<ArgmaxPart> argmax;   // [rows][spans]
+    std::vector<float> rope;          // [k][rope_dim] cos, sin pairs of full layers
+    std::vector<float> rope_sliding;  // the same for sliding layers
+    std::vector<float> scores;        // [thread][kQueryTile][score_stride]
+    int64_t score_stride = 0;
+    int n_span = 0;
+};
+
+// What changes from pass to pass.
+struct Pass {
+    int k = 0;                        // tokens
+    int64_t position = 0;             // of the first token
+    const int32_t* tokens = nullptr;  // [k]
+    int row0 = 0;                     // rows [row0, k) get hidden states and logits
+};
+
+// Fill the tables of cos and sin for the positions of a pass.
+void rope_tables(const Model& model, const Pass& pass, Workspace* work);
+
+}  // namespace mtp

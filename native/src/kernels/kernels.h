@@ -1,0 +1,67 @@
+// The compute kernels of one instruction set, as a table of functions.
+//
+// Exactness contract: every output element is computed by one call, in an order of operations that depends
+// on the shapes of weight and activation only; never on the number of columns, of threads or on neighbours.
+// All sets give the same bits (same order, fused multiply-adds everywhere).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layout.h"
+
+namespace mtp {
+
+struct MatmulArgs {
+    const PackedMatrix* w;      // [n_row, n_col]
+    const ActBlock* act;        // [k][n_col / 32], for quantised weights
+    const float* act_f32;       // [k][n_col], for float weights
+    int k;                      // columns
+    float* out;                 // [k][out_stride], element (c, row) at out[c * out_stride + row]
+    int64_t out_stride;
+    bool add;                   // add to what out holds (residual)
+};
+
+constexpr int kQueryTile = 3;  // query rows that an attention kernel takes at a time
+
+// Scores and weighted values of one KV head for a tile of query rows.
+struct AttentionArgs {
+    int head_dim;
+    int n_query;                // query rows in this call
+    const float* const* query;  // [n_query] -> [head_dim], already scaled
+    const int64_t* first;       // [n_query] first visible position
+    const int64_t* last;        // [n_query] last visible position (its own)
+    const uint16_t* key;        // f16, blocks of 8 positions: [capacity / 8][head_dim][8]
+    const uint16_t* value;      // f16, [capacity][head_dim]
+    int64_t capacity;           // slots; position p lies in slot p % capacity, capacity % 8 == 0
+    float* scores;              // scratch, [n_query][score_stride]
+    int64_t score_stride;
+    float* const* out;          // [n_query] -> [head_dim]
+};
+
+enum class Activation { silu, gelu };
+
+struct KernelSet {
+    const char* name;
+    // out rows of groups [group0, group1)
+    void (*matmul)(const MatmulArgs& args, int64_t group0, int64_t group1);
+    // x [n] -> blocks [n / 32]
+    void (*quantize)(const float* x, int64_t n, ActBlock* out);
+    // y = x / sqrt(mean(x^2) + eps) * weight; y may be x
+    void (*rms_norm)(const float* x, const float* weight, int64_t n, float eps, float* y);
+    // gate[i] = activation(gate[i]) * up[i]
+    void (*glu)(Activation activation, float* gate, const float* up, int64_t n);
+    void (*add)(float* x, const float* y, int64_t n);
+    void (*scale)(float* x, float factor, int64_t n);
+    void (*to_f16)(const float* x, int64_t n, uint16_t* out);
+    void (*attention)(const AttentionArgs& args);
+    int32_t (*argmax)(const float* x, int64_t n);  // first of equals
+};
+
+// Sets compiled into this build that this CPU can run, best first.
+std::vector<const KernelSet*> kernel_sets_usable();
+std::vector<std::string> kernel_sets_compiled();
+std::vector<std::string> cpu_features();
+
+}  // namespace mtp

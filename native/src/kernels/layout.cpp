@@ -1,0 +1,340 @@
+#include "layout.h"
+
+#include <cstring>
+
+namespace mtp {
+namespace {
+
+uint32_t load32(const uint8_t* p) {
+    uint32_t v;
+    std::memcpy(&v, p, 4);
+    return v;
+}
+
+void store32(uint8_t* p, uint32_t v) { std::memcpy(p, &v, 4); }
+
+// nibbles of 32 columns of one row, byte i = column i | column (i + 16) << 4, into lane L
+void put_nibbles(uint8_t* block_nibbles, int lane, const uint8_t* row16) {
+    for (int j = 0; j < 4; j++) store32(block_nibbles + 32 * j + 4 * lane, load32(row16 + 4 * j));
+}
+
+// bits[c] = bit 4 of column c, as a 32-bit word
+void put_fifth(uint8_t* fifth, int lane, uint32_t bits) {
+    uint32_t out = 0;
+    for (int j = 0; j < 8; j++) {
+        const uint32_t four = (bits >> (4 * j)) & 15;                 // columns 4 j .. 4 j + 3
+        const uint32_t spread = (four * 0x00204081u) & 0x01010101u;   // one bit a byte
+        out |= spread << j;
+    }
+    store32(fifth + 4 * lane, out);
+}
+
+struct SourceRow {
+    const uint8_t* data;  // nullptr: a row past the end, all zero
+};
+
+const uint8_t kZeroBlock[512] = {};
+
+// --- one function per file type: 8 rows, one block (or super-block) ---------------------------------------
+
+void pack_q4(uint8_t* dst, const uint8_t* const rows[8], bool has_min) {
+    const int header = has_min ? 4 : 2;
+    for (int lane = 0; lane < 8; lane++) {
+        std::memcpy(dst + 2 * lane, rows[lane], 2);
+        if (has_min) std::memcpy(dst + 16 + 2 * lane, rows[lane] + 2, 2);
+        put_nibbles(dst + (has_min ? 32 : 16), lane, rows[lane] + header);
+    }
+}
+
+void pack_q5(uint8_t* dst, const uint8_t* const rows[8], bool has_min) {
+    const int header = has_min ? 4 : 2;
+    uint8_t* fifth = dst + (has_min ? 32 : 16);
+    for (int lane = 0; lane < 8; lane++) {
+        std::memcpy(dst + 2 * lane, rows[lane], 2);
+        if (has_min) std::memcpy(dst + 16 + 2 * lane, rows[lane] + 2, 2);
+        put_fifth(fifth, lane, load32(rows[lane] + header));
+        put_nibbles(fifth + 32, lane, rows[lane] + header + 4);
+    }
+}
+
+void pack_q8(uint8_t* high, uint8_t* low, const uint8_t* const rows[8]) {
+    for (int lane = 0; lane < 8; lane++) {
+        std::memcpy(high + 2 * lane, rows[lane], 2);
+        const uint8_t* q = rows[lane] + 2;
+        for (int j = 0; j < 4; j++) {
+            const uint32_t first = load32(q + 4 * j) ^ 0x80808080u;
+            const uint32_t second = load32(q + 16 + 4 * j) ^ 0x80808080u;
+            store32(high + 16 + 32 * j + 4 * lane, ((first >> 4) & 0x0f0f0f0fu) | (second & 0xf0f0f0f0u));
+            store32(low + 32 * j + 4 * lane, (first & 0x0f0f0f0fu) | ((second << 4) & 0xf0f0f0f0u));
+        }
+    }
+}
+
+// scale and min of sub-block i (0..7) from the 12 packed bytes of a Q4_K / Q5_K super-block
+void k_scale_min(const uint8_t* packed, int i, uint8_t* scale, uint8_t* min) {
+    if (i < 4) {
+        *scale = packed[i] & 63;
+        *min = packed[i + 4] & 63;
+    } else {
+        *scale = static_cast<uint8_t>((packed[i + 4] & 15) | ((packed[i - 4] >> 6) << 4));
+        *min = static_cast<uint8_t>((packed[i + 4] >> 4) | ((packed[i] >> 6) << 4));
+    }
+}
+
+// nibbles of sub-block `sub`: 32 bytes hold two sub-blocks, low nibbles first
+void k_nibbles(const uint8_t* qs, int sub, uint8_t out[16]) {
+    const uint8_t* q = qs + 32 * (sub / 2);
+    const int shift = 4 * (sub % 2);
+    for (int i = 0; i < 16; i++) {
+        out[i] = static_cast<uint8_t>(((q[i] >> shift) & 15) | (((q[i + 16] >> shift) & 15) << 4));
+    }
+}
+
+// Q4_K: d dmin scales[12] qs[128]; Q5_K: d dmin scales[12] qh[32] qs[128]
+void pack_q45_k(uint8_t* dst, const uint8_t* const rows[8], bool five) {
+    const int block = format_block_bytes(five ? Format::q5_k : Format::q4_k);
+    for (int lane = 0; lane < 8; lane++) {
+        const uint8_t* row = rows[lane];
+        const uint8_t* qs = row + 16 + (five ? 32 : 0);
+        std::memcpy(dst + 2 * lane, row, 2);
+        std::memcpy(dst + 16 + 2 * lane, row + 2, 2);
+        for (int sub = 0; sub < kSuperBlocks; sub++) {
+            uint8_t* b = dst + 32 + sub * block;
+            k_scale_min(row + 4, sub, b + lane, b + 8 + lane);
+            uint8_t nibbles[16];
+            k_nibbles(qs, sub, nibbles);
+            if (five) {
+                uint32_t bits = 0;
+                for (int c = 0; c < 32; c++) bits |= static_cast<uint32_t>((row[16 + c] >> sub) & 1) << c;
+                put_fifth(b + 16, lane, bits);
+            }
+            put_nibbles(b + (five ? 48 : 16), lane, nibbles);
+        }
+    }
+}
+
+// Q6_K: ql[128] qh[64] scales[16] d
+void pack_q6_k(uint8_t* dst, const uint8_t* const rows[8]) {
+    constexpr int block = format_block_bytes(Format::q6_k);
+    for (int lane = 0; lane < 8; lane++) {
+        const uint8_t* row = rows[lane];
+        std::memcpy(dst + 2 * lane, row + 208, 2);
+        for (int sub = 0; sub < kSuperBlocks; sub++) {
+            uint8_t* b = dst + 16 + sub * block;
+            const int half = sub / 4;
+            const int quarter = sub % 4;
+            const uint8_t* ql = row + 64 * half + 32 * (quarter % 2);
+            const uint8_t* qh = row + 128 + 32 * half;
+            const int shift = 4 * (quarter / 2);
+            b[lane] = row[192 + 2 * sub];
+            b[8 + lane] = row[192 + 2 * sub + 1];
+            uint8_t nibbles[16];
+            for (int i = 0; i < 16; i++) {
+                nibbles[i] = static_cast<uint8_t>(((ql[i] >> shift) & 15) | (((ql[i + 16] >> shift) & 15) << 4));
+            }
+            uint32_t two[8];  // bits 4..5 of columns 4 j .. 4 j + 3
+            for (int j = 0; j < 8; j++) two[j] = (load32(qh + 4 * j) >> (2 * quarter)) & 0x03030303u;
+            for (int p = 0; p < 2; p++) {
+                store32(b + 16 + 32 * p + 4 * lane,
+                        two[p] | (two[p + 2] << 2) | (two[p + 4] << 4) | (two[p + 6] << 6));
+            }
+            put_nibbles(b + 80, lane, nibbles);
+        }
+    }
+}
+
+void pack_float(uint8_t* dst, const uint8_t* const rows[8], int64_t n_col, size_t width) {
+    for (int64_t c = 0; c < n_col; c++) {
+        for (int lane = 0; lane < 8; lane++) {
+            uint8_t* to = dst + (static_cast<size_t>(c) * 8 + lane) * width;
+            if (rows[lane]) {
+                std::memcpy(to, rows[lane] + static_cast<size_t>(c) * width, width);
+            } else {
+                std::memset(to, 0, width);
+            }
+        }
+    }
+}
+
+bool format_of(ggml_type type, Format* out) {
+    switch (type) {
+        case GGML_TYPE_F32: *out = Format::f32; return true;
+        case GGML_TYPE_F16: *out = Format::f16; return true;
+        case GGML_TYPE_BF16: *out = Format::bf16; return true;
+        case GGML_TYPE_Q4_0: *out = Format::q4_0; return true;
+        case GGML_TYPE_Q4_1: *out = Format::q4_1; return true;
+        case GGML_TYPE_Q5_0: *out = Format::q5_0; return true;
+        case GGML_TYPE_Q5_1: *out = Format::q5_1; return true;
+        case GGML_TYPE_Q8_0: *out = Format::q8_0; return true;
+        case GGML_TYPE_Q4_K: *out = Format::q4_k; return true;
+        case GGML_TYPE_Q5_K: *out = Format::q5_k; return true;
+        case GGML_TYPE_Q6_K: *out = Format::q6_k; return true;
+        default: return false;
+    }
+}
+
+size_t float_width(Format format) { return format == Format::f32 ? 4 : 2; }
+
+}  // namespace
+
+Status packed_shape(ggml_type type, int64_t n_col, int64_t n_row, PackedMatrix* out) {
+    Format format;
+    if (!format_of(type, &format)) {
+        return Status::error(Code::unsupported, std::string("weight type ") + ggml_type_name(type) +
+                                                    " is not supported (use F32 F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 "
+                                                    "Q5_1 Q4_K Q5_K or Q6_K)");
+    }
+    out->format = format;
+    out->n_row = n_row;
+    out->n_col = n_col;
+    out->n_group = (n_row + kGroupRows - 1) / kGroupRows;
+    if (format_is_float(format)) {
+        out->group_bytes = n_col * 8 * static_cast<int64_t>(float_width(format));
+    } else {
+        out->group_bytes = out->n_block() * format_block_bytes(format) +
+                           out->n_block() / kSuperBlocks * format_super_bytes(format);
+    }
+    return {};
+}
+
+void pack_groups(const PackedMatrix& m, uint8_t* dst, ggml_type type, const uint8_t* src, int64_t group0,
+                 int64_t group1) {
+    const size_t row_bytes = ggml_row_size(type, m.n_col);
+    const size_t unit = ggml_type_size(type);  // file bytes of a block or super-block
+    uint8_t* low_base = dst + m.n_group * m.group_bytes;
+    for (int64_t g = group0; g < group1; g++) {
+        const uint8_t* rows[8];
+        for (int lane = 0; lane < 8; lane++) {
+            const int64_t row = g * 8 + lane;
+            rows[lane] = row < m.n_row ? src + static_cast<size_t>(row) * row_bytes : nullptr;
+        }
+        uint8_t* to = dst + g * m.group_bytes;
+        if (format_is_float(m.format)) {
+            pack_float(to, rows, m.n_col, float_width(m.format));
+            continue;
+        }
+        const bool is_super = format_super_bytes(m.format) > 0;
+        const int64_t n_unit = is_super ? m.n_block() / kSuperBlocks : m.n_block();
+        const int64_t unit_out =
+            is_super ? format_super_bytes(m.format) + kSuperBlocks * format_block_bytes(m.format)
+                     : format_block_bytes(m.format);
+        for (int64_t u = 0; u < n_unit; u++) {
+            const uint8_t* block[8];
+            for (int lane = 0; lane < 8; lane++) {
+                block[lane] = rows[lane] ? rows[lane] + static_cast<size_t>(u) * unit : kZeroBlock;
+            }
+            uint8_t* out = to + u * unit_out;
+            switch (m.format) {
+                case Format::q4_0: pack_q4(out, block, false); break;
+                case Format::q4_1: pack_q4(out, block, true); break;
+                case Format::q5_0: pack_q5(out, block, false); break;
+                case Format::q5_1: pack_q5(out, block, true); break;
+                case Format::q8_0: pack_q8(out, low_base + g * m.low_group_bytes() + u * 128, block); break;
+                case Format::q4_k: pack_q45_k(out, block, false); break;
+                case Format::q5_k: pack_q45_k(out, block, true); break;
+                case Format::q6_k: pack_q6_k(out, block); break;
+                default: break;
+            }
+        }
+    }
+}
+
+// --- the embedding look-up --------------------------------------------------------------------------------
+
+namespace {
+
+float half_at(const uint8_t* p) {
+    ggml_fp16_t h;
+    std::memcpy(&h, p, 2);
+    return ggml_fp16_to_fp32(h);
+}
+
+int nibble_at(const uint8_t* nibbles, int lane, int c) {
+    const int j = c / 4;
+    const uint8_t byte = nibbles[32 * (j % 4) + 4 * lane + c % 4];
+    return j < 4 ? byte & 15 : byte >> 4;
+}
+
+int fifth_at(const uint8_t* fifth, int lane, int c) { return (fifth[4 * lane + c % 4] >> (c / 4)) & 1; }
+
+int sixth_at(const uint8_t* sixth, int lane, int c) {
+    const int j = c / 4;
+    return (sixth[32 * (j % 2) + 4 * lane + c % 4] >> (2 * (j / 2))) & 3;
+}
+
+void unpack_float(const PackedMatrix& m, const uint8_t* group, int lane, float* out) {
+    for (int64_t c = 0; c < m.n_col; c++) {
+        const uint8_t* p = group + (c * 8 + lane) * static_cast<int64_t>(float_width(m.format));
+        if (m.format == Format::f32) {
+            std::memcpy(out + c, p, 4);
+        } else if (m.format == Format::f16) {
+            out[c] = half_at(p);
+        } else {
+            ggml_bf16_t h;
+            std::memcpy(&h, p, 2);
+            out[c] = ggml_bf16_to_fp32(h);
+        }
+    }
+}
+
+}  // namespace
+
+void unpack_row(const PackedMatrix& m, int64_t row, float* out) {
+    const int64_t g = row / kGroupRows;
+    const int lane = static_cast<int>(row % kGroupRows);
+    const uint8_t* p = m.data + g * m.group_bytes;
+    if (format_is_float(m.format)) return unpack_float(m, p, lane, out);
+    const uint8_t* low = m.low ? m.low + g * m.low_group_bytes() : nullptr;
+    float d = 0, dmin = 0;
+    for (int64_t b = 0; b < m.n_block(); b++, out += 32) {
+        if (format_super_bytes(m.format) > 0 && b % kSuperBlocks == 0) {
+            d = half_at(p + 2 * lane);
+            if (m.format != Format::q6_k) dmin = half_at(p + 16 + 2 * lane);
+            p += format_super_bytes(m.format);
+        }
+        for (int c = 0; c < 32; c++) {
+            switch (m.format) {
+                case Format::q4_0:
+                    out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 16, lane, c) - 8);
+                    break;
+                case Format::q4_1:
+                    out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 32, lane, c)) +
+                             half_at(p + 16 + 2 * lane);
+                    break;
+                case Format::q5_0:
+                    out[c] = half_at(p + 2 * lane) *
+                             static_cast<float>(nibble_at(p + 48, lane, c) + 16 * fifth_at(p + 16, lane, c) - 16);
+                    break;
+                case Format::q5_1:
+                    out[c] = half_at(p + 2 * lane) *
+                                 static_cast<float>(nibble_at(p + 64, lane, c) + 16 * fifth_at(p + 32, lane, c)) +
+                             half_at(p + 16 + 2 * lane);
+                    break;
+                case Format::q8_0:
+                    out[c] = half_at(p + 2 * lane) * static_cast<float>(16 * nibble_at(p + 16, lane, c) +
+                                                                        nibble_at(low, lane, c) - 128);
+                    break;
+                case Format::q4_k:
+                    out[c] = d * static_cast<float>(p[lane]) * static_cast<float>(nibble_at(p + 16, lane, c)) -
+                             dmin * static_cast<float>(p[8 + lane]);
+                    break;
+                case Format::q5_k:
+                    out[c] = d * static_cast<float>(p[lane]) *
+                                 static_cast<float>(nibble_at(p + 48, lane, c) + 16 * fifth_at(p + 16, lane, c)) -
+                             dmin * static_cast<float>(p[8 + lane]);
+                    break;
+                case Format::q6_k: {
+                    const auto scale = static_cast<int8_t>(p[lane + (c < 16 ? 0 : 8)]);
+                    out[c] = d * static_cast<float>(scale) *
+                             static_cast<float>(nibble_at(p + 80, lane, c) + 16 * sixth_at(p + 16, lane, c) - 32);
+                    break;
+                }
+                default: break;
+            }
+        }
+        p += format_block_bytes(m.format);
+        if (low) low += 128;
+    }
+}
+
+}  // namespace mtp

@@ -1,0 +1,283 @@
+// Everything between the products: norms, quantisation, gates, attention, arg-max, over the primitives of `Simd`.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "kernels.h"
+
+namespace {
+
+using namespace mtp;
+
+// not std::min and max: a template of the standard library compiled here for a newer CPU could be the copy that
+// the linker keeps for everybody
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// lanes added in a fixed tree
+inline float sum_lanes(Simd::F x) {
+    float v[8];
+    Simd::store(v, x);
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+inline float max_lanes(Simd::F x) {
+    float v[8];
+    Simd::store(v, x);
+    float m = v[0];
+    for (int i = 1; i < 8; i++) m = v[i] > m ? v[i] : m;
+    return m;
+}
+
+// e^x within 2 ulp: x = n ln 2 + r, a polynomial for e^r. Below -87 it is 0 (or the smallest power), above 88 capped.
+inline Simd::F exp_lanes(Simd::F x) {
+    x = Simd::min(Simd::max(x, Simd::set1(-87.0f)), Simd::set1(88.0f));
+    const Simd::F n = Simd::round(Simd::mul(x, Simd::set1(1.44269504f)));
+    Simd::F r = Simd::fnma(n, Simd::set1(0.693359375f), x);
+    r = Simd::fnma(n, Simd::set1(-2.12194440e-4f), r);
+    Simd::F p = Simd::set1(1.9875691500e-4f);
+    p = Simd::fma(p, r, Simd::set1(1.3981999507e-3f));
+    p = Simd::fma(p, r, Simd::set1(8.3334519073e-3f));
+    p = Simd::fma(p, r, Simd::set1(4.1665795894e-2f));
+    p = Simd::fma(p, r, Simd::set1(1.6666665459e-1f));
+    p = Simd::fma(p, r, Simd::set1(5.0000001201e-1f));
+    p = Simd::fma(Simd::mul(p, r), r, Simd::add(r, Simd::set1(1.0f)));
+    return Simd::mul(p, Simd::pow2(n));
+}
+
+void quantize(const float* x, int64_t n, ActBlock* out) {
+    for (int64_t b = 0; b < n / kBlockCols; b++, x += kBlockCols) {
+        Simd::F v[4], high = Simd::zero();
+        for (int i = 0; i < 4; i++) {
+            v[i] = Simd::load(x + 8 * i);
+            high = Simd::max(high, Simd::abs(v[i]));
+        }
+        const float top = max_lanes(high);
+        const float inverse = top > 0 ? 127.0f / top : 0.0f;
+        float sums[4];
+        for (int i = 0; i < 4; i++) {
+            const Simd::F q = Simd::round(Simd::mul(v[i], Simd::set1(inverse)));
+            Simd::store_i8(out[b].q + 8 * i, q);
+            sums[i] = sum_lanes(q);  // whole numbers: exact
+        }
+        out[b].d = top / 127.0f;
+        out[b].a0 = sums[0] + sums[1];
+        out[b].a = out[b].a0 + (sums[2] + sums[3]);
+        out[b].s = out[b].d * out[b].a;
+    }
+}
+
+void rms_norm(const float* x, const float* weight, int64_t n, float eps, float* y) {
+    Simd::F sums[2] = {Simd::zero(), Simd::zero()};
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        for (int u = 0; u < 2; u++) {
+            const Simd::F v = Simd::load(x + i + 8 * u);
+            sums[u] = Simd::fma(v, v, sums[u]);
+        }
+    }
+    float sum = sum_lanes(Simd::add(sums[0], sums[1]));
+    for (; i < n; i++) sum = std::fma(x[i], x[i], sum);
+    const float factor = 1.0f / std::sqrt(sum / static_cast<float>(n) + eps);
+    for (i = 0; i + 8 <= n; i += 8) {
+        const Simd::F scaled = Simd::mul(Simd::load(x + i), Simd::set1(factor));
+        Simd::store(y + i, Simd::mul(scaled, Simd::load(weight + i)));
+    }
+    for (; i < n; i++) y[i] = x[i] * factor * weight[i];
+}
+
+// x / (1 + e^-x); gelu by its tanh form: x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+inline Simd::F activate(Activation activation, Simd::F x) {
+    Simd::F t = x;
+    if (activation == Activation::gelu) {
+        const Simd::F cube = Simd::mul(Simd::mul(x, x), x);
+        t = Simd::mul(Simd::set1(1.5957691216f), Simd::fma(Simd::set1(0.044715f), cube, x));
+    }
+    const Simd::F e = exp_lanes(Simd::sub(Simd::zero(), t));
+    return Simd::div(x, Simd::add(Simd::set1(1.0f), e));
+}
+
+void glu(Activation activation, float* gate, const float* up, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        Simd::store(gate + i, Simd::mul(activate(activation, Simd::load(gate + i)), Simd::load(up + i)));
+    }
+    if (i < n) {
+        float g[8] = {}, u[8] = {};
+        std::memcpy(g, gate + i, static_cast<size_t>(n - i) * 4);
+        std::memcpy(u, up + i, static_cast<size_t>(n - i) * 4);
+        Simd::store(g, Simd::mul(activate(activation, Simd::load(g)), Simd::load(u)));
+        std::memcpy(gate + i, g, static_cast<size_t>(n - i) * 4);
+    }
+}
+
+void add(float* x, const float* y, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) Simd::store(x + i, Simd::add(Simd::load(x + i), Simd::load(y + i)));
+    for (; i < n; i++) x[i] += y[i];
+}
+
+void scale(float* x, float factor, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) Simd::store(x + i, Simd::mul(Simd::load(x + i), Simd::set1(factor)));
+    for (; i < n; i++) x[i] *= factor;
+}
+
+void to_f16(const float* x, int64_t n, uint16_t* out) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) Simd::store_f16(out + i, Simd::load(x + i));
+    if (i < n) {
+        float v[8] = {};
+        uint16_t h[8];
+        std::memcpy(v, x + i, static_cast<size_t>(n - i) * 4);
+        Simd::store_f16(h, Simd::load(v));
+        std::memcpy(out + i, h, static_cast<size_t>(n - i) * 2);
+    }
+}
+
+int32_t argmax(const float* x, int64_t n) {
+    // the maximum first, then its first place: two plain sweeps
+    Simd::F high[4];
+    for (auto& h : high) h = Simd::set1(x[0]);
+    int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        for (int u = 0; u < 4; u++) high[u] = Simd::max(high[u], Simd::load(x + i + 8 * u));
+    }
+    float top = max_lanes(Simd::max(Simd::max(high[0], high[1]), Simd::max(high[2], high[3])));
+    for (; i < n; i++) top = x[i] > top ? x[i] : top;
+    for (i = 0; i < n; i++) {
+        if (x[i] == top) return static_cast<int32_t>(i);
+    }
+    return 0;
+}
+
+// --- attention --------------------------------------------------------------------------------------------
+// Scores of a query: dot products over head_dim in order, one lane a position; softmax sums lane by lane over
+// blocks of 8 positions, aligned by absolute position; values added position by position. So a query's result
+// depends on its own first and last position only.
+
+
+
+// scores[r][p] for blocks [block0, block1) of 8 positions, R query rows
+template <int R>
+inline void score_blocks(const AttentionArgs& args, int row, int64_t block0, int64_t block1) {
+    const int64_t ring = args.capacity / 8;
+    int64_t b = block0;
+    for (; b + 2 <= block1; b += 2) {
+        const auto* k0 = reinterpret_cast<const uint8_t*>(args.key + (b % ring) * 8 * args.head_dim);
+        const auto* k1 = reinterpret_cast<const uint8_t*>(args.key + ((b + 1) % ring) * 8 * args.head_dim);
+        Simd::F s0[R], s1[R];
+        for (int r = 0; r < R; r++) s0[r] = s1[r] = Simd::zero();
+        for (int i = 0; i < args.head_dim; i++) {
+            const Simd::F x0 = Simd::f16(k0 + 16 * i), x1 = Simd::f16(k1 + 16 * i);
+            for (int r = 0; r < R; r++) {
+                const Simd::F q = Simd::set1(args.query[row + r][i]);
+                s0[r] = Simd::fma(q, x0, s0[r]);
+                s1[r] = Simd::fma(q, x1, s1[r]);
+            }
+        }
+        for (int r = 0; r < R; r++) {
+            float* to = args.scores + (row + r) * args.score_stride + (b - block0) * 8;
+            Simd::store(to, s0[r]);
+            Simd::store(to + 8, s1[r]);
+        }
+    }
+    for (; b < block1; b++) {
+        const auto* k0 = reinterpret_cast<const uint8_t*>(args.key + (b % ring) * 8 * args.head_dim);
+        Simd::F s0[R];
+        for (int r = 0; r < R; r++) s0[r] = Simd::zero();
+        for (int i = 0; i < args.head_dim; i++) {
+            const Simd::F x0 = Simd::f16(k0 + 16 * i);
+            for (int r = 0; r < R; r++) s0[r] = Simd::fma(Simd::set1(args.query[row + r][i]), x0, s0[r]);
+        }
+        for (int r = 0; r < R; r++) {
+            Simd::store(args.scores + (row + r) * args.score_stride + (b - block0) * 8, s0[r]);
+        }
+    }
+}
+
+// scores -> weights, zero outside [first, last]; returns 1 / sum
+inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t last, int64_t end) {
+    for (int64_t p = origin; p < first; p++) scores[p - origin] = -INFINITY;
+    for (int64_t p = last + 1; p < end; p++) scores[p - origin] = -INFINITY;
+    // the row's own blocks only: a neighbour's longer range must not change the lane sums
+    const int64_t from = first / 8 * 8 - origin;
+    const int64_t to = (last / 8 + 1) * 8 - origin;
+    Simd::F high = Simd::load(scores + from);
+    for (int64_t i = from + 8; i < to; i += 8) high = Simd::max(high, Simd::load(scores + i));
+    const Simd::F top = Simd::set1(max_lanes(high));
+    Simd::F sum = Simd::zero();
+    for (int64_t i = from; i < to; i += 8) {
+        const Simd::F e = exp_lanes(Simd::sub(Simd::load(scores + i), top));
+        Simd::store(scores + i, e);
+        // masked lanes carry e^-87 instead of 0: too small to change a sum that holds e^0 = 1
+        sum = Simd::add(sum, e);
+    }
+    return 1.0f / sum_lanes(sum);
+}
+
+// out[r][dims] += weight * value over the row's positions; R rows whose ranges are walked together
+template <int R, int V>
+inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t first, int64_t last,
+                       Simd::F acc[R][V]) {
+    for (int64_t p = first; p <= last; p++) {
+        const auto* v = reinterpret_cast<const uint8_t*>(args.value + (p % args.capacity) * args.head_dim + dim);
+        Simd::F x[V];
+        for (int i = 0; i < V; i++) x[i] = Simd::f16(v + 16 * i);
+        for (int r = 0; r < R; r++) {
+            const Simd::F w = Simd::set1(args.scores[(row + r) * args.score_stride + p - origin]);
+            for (int i = 0; i < V; i++) acc[r][i] = Simd::fma(w, x[i], acc[r][i]);
+        }
+    }
+}
+
+template <int R, int V>
+inline void value_rows(const AttentionArgs& args, int row, int dim, int64_t origin, const float* inverse) {
+    // rows of one tile may see different ranges: the common middle together, the ends one by one
+    int64_t first = args.first[row], last = args.last[row];
+    for (int r = 1; r < R; r++) {
+        first = larger(first, args.first[row + r]);
+        last = smaller(last, args.last[row + r]);
+    }
+    Simd::F acc[R][V];
+    for (int r = 0; r < R; r++) {
+        for (int i = 0; i < V; i++) acc[r][i] = Simd::zero();
+        if (first <= last) value_tile<1, V>(args, row + r, dim, origin, args.first[row + r], first - 1, acc + r);
+    }
+    if (first <= last) value_tile<R, V>(args, row, dim, origin, first, last, acc);
+    for (int r = 0; r < R; r++) {
+        const int64_t rest = first <= last ? last + 1 : args.first[row + r];
+        value_tile<1, V>(args, row + r, dim, origin, rest, args.last[row + r], acc + r);
+        for (int i = 0; i < V; i++) {
+            Simd::store(args.out[row + r] + dim + 8 * i, Simd::mul(acc[r][i], Simd::set1(inverse[r])));
+        }
+    }
+}
+
+template <int R> void attend_rows(const AttentionArgs& args, int row) {
+    int64_t first = args.first[row], last = args.last[row];
+    for (int r = 1; r < R; r++) {
+        first = smaller(first, args.first[row + r]);
+        last = larger(last, args.last[row + r]);
+    }
+    const int64_t block0 = first / 8, block1 = last / 8 + 1;
+    const int64_t origin = block0 * 8;
+    score_blocks<R>(args, row, block0, block1);
+    float inverse[R];
+    for (int r = 0; r < R; r++) {
+        inverse[r] = softmax_row(args.scores + (row + r) * args.score_stride, origin, args.first[row + r],
+                                 args.last[row + r], block1 * 8);
+    }
+    int dim = 0;
+    for (; dim + 32 <= args.head_dim; dim += 32) value_rows<R, 4>(args, row, dim, origin, inverse);
+    for (; dim < args.head_dim; dim += 8) value_rows<R, 1>(args, row, dim, origin, inverse);
+}
+
+void attention(const AttentionArgs& args) {
+    int row = 0;
+    for (; row + kQueryTile <= args.n_query; row += kQueryTile) attend_rows<kQueryTile>(args, row);
+    for (; row < args.n_query; row++) attend_rows<1>(args, row);
+}
+
+}  // namespace

@@ -1,0 +1,5 @@
+#include "simd_x86.h"
+//
+#include "set_impl.h"
+
+MTP_KERNEL_SET(kernel_set_avx2, "avx2")

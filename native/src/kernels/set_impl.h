@@ -1,0 +1,11 @@
+// The table of one kernel set; included once per instruction set, after its `Simd`.
+#pragma once
+
+#include "matmul_impl.h"
+#include "ops_impl.h"
+
+#define MTP_KERNEL_SET(variable, set_name)                                                                  \
+    namespace mtp {                                                                                         \
+    extern const KernelSet variable;                                                                        \
+    const KernelSet variable = {set_name, matmul, quantize, rms_norm, glu, add, scale, to_f16, attention, argmax}; \
+    }

@@ -1,0 +1,109 @@
+// Vector primitives for x86: AVX2 + FMA + F16C, with the int8 dot product where the compiler may use it.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace {
+
+struct Simd {
+    using F = __m256;
+    using I = __m256i;  // 8 x int32
+    using W = __m256i;  // 32 x uint8
+    using D = __m256i;  // a dot product on its way: 16 x int16 (maddubs) or 8 x int32 (dpbusd)
+
+    static constexpr int kTile = 8;  // columns that one sweep over a row group serves
+
+    static F zero() { return _mm256_setzero_ps(); }
+    static F set1(float x) { return _mm256_set1_ps(x); }
+    static F load(const float* p) { return _mm256_loadu_ps(p); }
+    static void store(float* p, F x) { _mm256_storeu_ps(p, x); }
+    static F add(F a, F b) { return _mm256_add_ps(a, b); }
+    static F sub(F a, F b) { return _mm256_sub_ps(a, b); }
+    static F mul(F a, F b) { return _mm256_mul_ps(a, b); }
+    static F div(F a, F b) { return _mm256_div_ps(a, b); }
+    static F max(F a, F b) { return _mm256_max_ps(a, b); }
+    static F min(F a, F b) { return _mm256_min_ps(a, b); }
+    static F abs(F a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+    static F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
+    static F fnma(F a, F b, F c) { return _mm256_fnmadd_ps(a, b, c); }
+    static F round(F a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+    // 2^n for whole n in [-126, 127]
+    static F pow2(F n) {
+        const __m256i bits = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+        return _mm256_castsi256_ps(bits);
+    }
+    static F f16(const uint8_t* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+    static F bf16(const uint8_t* p) {
+        const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
+    }
+    static void store_f16(uint16_t* p, F x) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+    }
+    static F u8(const uint8_t* p) {
+        return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+    }
+    static F i8(const uint8_t* p) {
+        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+    }
+    static F to_f(I x) { return _mm256_cvtepi32_ps(x); }
+    // 8 whole numbers in [-127, 127]
+    static void store_i8(int8_t* p, F x) {
+        const __m256i i = _mm256_cvtps_epi32(x);
+        const __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(i), _mm256_extracti128_si256(i, 1));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(h, h));
+    }
+
+    static W load_w(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+    static W low4(W x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
+    static W high4(W x) { return _mm256_and_si256(_mm256_srli_epi16(x, 4), _mm256_set1_epi8(15)); }
+    static W join(W a, W b) { return _mm256_or_si256(a, b); }
+    // (bits of x from `bit` on, moved to bit 4) & mask
+    static W field(W x, int bit, int mask) {
+        const W y = bit <= 4 ? _mm256_slli_epi16(x, 4 - bit) : _mm256_srli_epi16(x, bit - 4);
+        return _mm256_and_si256(y, _mm256_set1_epi8(static_cast<char>(mask)));
+    }
+
+    static __m256i four(const int8_t* a) {
+        int32_t v;
+        std::memcpy(&v, a, 4);
+        return _mm256_set1_epi32(v);
+    }
+#if defined(MTP_DOT_AVXVNNI) || defined(MTP_DOT_AVX512VNNI) || defined(MTP_DOT_EMULATED)
+    static constexpr bool kWideDot = true;
+    static D dot(D acc, W w, const int8_t* a) {
+#if defined(MTP_DOT_AVXVNNI)
+        return _mm256_dpbusd_avx_epi32(acc, w, four(a));
+#elif defined(MTP_DOT_AVX512VNNI)
+        return _mm256_dpbusd_epi32(acc, w, four(a));
+#else  // what the instruction does, for tests on machines without it
+        const __m256i x = four(a);
+        const __m256i even = _mm256_set1_epi16(0x00ff);
+        const __m256i p0 = _mm256_madd_epi16(_mm256_and_si256(w, even), _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
+        const __m256i p1 = _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(x, 8));
+        return _mm256_add_epi32(acc, _mm256_add_epi32(p0, p1));
+#endif
+    }
+    static D dot_first(W w, const int8_t* a) { return dot(_mm256_setzero_si256(), w, a); }
+    static I widen(D d) { return d; }
+    static I widen16(D d) { return _mm256_slli_epi32(d, 4); }
+#else
+    static constexpr bool kWideDot = false;
+    static D dot_first(W w, const int8_t* a) { return _mm256_maddubs_epi16(w, four(a)); }
+    static D dot(D acc, W w, const int8_t* a) {
+        D sum = _mm256_add_epi16(acc, dot_first(w, a));
+        // keeps the compiler from turning the chain into a tree, whose many values would not fit the registers
+        asm("" : "+x"(sum));
+        return sum;
+    }
+    static I widen(D d) { return _mm256_madd_epi16(d, _mm256_set1_epi16(1)); }
+    static I widen16(D d) { return _mm256_madd_epi16(d, _mm256_set1_epi16(16)); }
+#endif
+    static I add_i(I a, I b) { return _mm256_add_epi32(a, b); }
+    static void prefetch(const uint8_t* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
+};
+
+}  // namespace

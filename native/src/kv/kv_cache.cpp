@@ -1,0 +1,72 @@
+#include "kv_cache.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <string>
+
+namespace mtp {
+namespace {
+
+int64_t round_up8(int64_t n) { return (n + 7) / 8 * 8; }
+
+}  // namespace
+
+KvCache::~KvCache() {
+    if (base_) munmap(base_, bytes_);
+}
+
+Status KvCache::init(const KvShape& shape) {
+    shape_ = shape;
+    full_ = round_up8(shape.n_ctx);
+    ring_ = std::min(full_, round_up8(shape.window + shape.ring_slack));
+    size_t total = 0;
+    offset_.clear();
+    for (int layer = 0; layer < shape.n_layer; layer++) {
+        offset_.push_back(total);
+        total += static_cast<size_t>(2 * capacity(layer)) * static_cast<size_t>(shape.n_head_kv * shape.head_dim);
+    }
+    bytes_ = total * sizeof(uint16_t);
+    void* mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) {
+        bytes_ = 0;
+        return Status::error(Code::out_of_memory, "no memory for a context of " + std::to_string(shape.n_ctx) +
+                                                      " tokens: choose a smaller one with --ctx");
+    }
+    base_ = static_cast<uint16_t*>(mapped);
+    return {};
+}
+
+uint16_t* KvCache::key(int layer, int head) const {
+    const int64_t per_head = capacity(layer) * shape_.head_dim;
+    return base_ + offset_[static_cast<size_t>(layer)] + head * per_head;
+}
+
+uint16_t* KvCache::value(int layer, int head) const { return key(layer, shape_.n_head_kv + head); }
+
+int64_t KvCache::first_visible(int layer, int64_t position) const {
+    if (!shape_.sliding[static_cast<size_t>(layer)]) return 0;
+    return std::max<int64_t>(0, position - shape_.window + 1);
+}
+
+void KvCache::extend(int64_t n) {
+    length_ += n;
+    high_ = std::max(high_, length_);
+}
+
+Status KvCache::truncate(int64_t length) {
+    if (length < 0 || length > length_) {
+        return Status::error(Code::bad_argument, "cannot roll back to " + std::to_string(length) + ": the cache holds " +
+                                                     std::to_string(length_) + " positions");
+    }
+    const bool has_ring = std::any_of(shape_.sliding.begin(), shape_.sliding.end(), [](bool s) { return s; });
+    if (has_ring && length > 0 && std::max<int64_t>(0, length - shape_.window + 1) < high_ - ring_) {
+        return Status::error(Code::bad_argument, "cannot roll back to " + std::to_string(length) +
+                                                     ": the sliding window has dropped positions before it");
+    }
+    length_ = length;
+    if (length == 0) high_ = 0;
+    return {};
+}
+
+}  // namespace mtp

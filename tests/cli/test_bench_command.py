@@ -1,0 +1,222 @@
+"""`mtp bench` as a person meets it: options, formats, exit codes, Ctrl-C. Workers need no model."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import mtp_cli
+from mtp_cli.bench import run as bench_run
+from mtp_cli.bench import startup as bench_startup
+from mtp_cli.commands import bench
+
+FAKE = Path(__file__).with_name("bench_fake_arm.py")
+ROOT = Path(mtp_cli.__file__).parent.parent
+
+
+def fake_commands(**behaviours: str) -> dict[str, list[str]]:
+    return {arm: [sys.executable, str(FAKE), arm, behaviours.get(arm, "")] for arm in ("plain", "reference")}
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(bench_run, "COMMANDS", fake_commands())
+    made = typer.Typer()
+    bench.register(made)
+    return made
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    file = tmp_path / "fake.gguf"
+    file.write_bytes(b"GGUF")
+    return str(file)
+
+
+def invoke(app: typer.Typer, *options: str) -> Any:
+    return CliRunner().invoke(app, list(options))
+
+
+QUICK = ("--runs", "2", "--limit", "1", "--max-tokens", "4", "--task", "free")
+
+
+def test_json_has_the_promised_shape_and_stdout_nothing_else(app: typer.Typer, model: str) -> None:
+    result = invoke(app, "--model", model, *QUICK, "--format", "json", "-v")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert {"machine", "model", "arms", "verify_cost_ms"} <= found.keys()
+    keys = "name prompts generated_tokens passes prefill_tok_s decode_tok_s ttft_ms peak_rss_mb same_as_plain"
+    for arm in found["arms"]:
+        assert {*keys.split(), "ratio_to_reference"} <= arm.keys()
+    ratios = found["arms"][1]["ratio_to_reference"]
+    assert {"decode", "prefill", "total_time"} <= ratios.keys()
+    assert {"ratio", "ci95"} <= ratios["decode"].keys()
+    assert list(found["verify_cost_ms"]["plain"]) == [str(k) for k in range(1, 9)]
+    assert "mtp: plain: library, run 1 of 2" in result.stderr
+
+
+def test_text_and_markdown_show_every_measure(app: typer.Typer, model: str, tmp_path: Path) -> None:
+    text = invoke(app, "--model", model, *QUICK)
+    assert text.exit_code == 0
+    assert text.stderr == ""
+    for words in ("decode, tok/s", "2.00x [2.00, 2.00]", "1 of 1", "peak memory, MB", "tokens a pass"):
+        assert words in text.stdout
+    file = tmp_path / "report.md"
+    markdown = invoke(app, "--model", model, *QUICK, "--format", "markdown", "-o", str(file))
+    assert markdown.exit_code == 0
+    assert markdown.stdout == ""
+    rows = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    assert any(row.startswith("| decode, tok/s | 250.0 | 500.0 | 2.00x") for row in rows)
+    assert {row.count("|") for row in rows[:12]} == {5}
+
+
+def test_csv_is_one_value_a_line(app: typer.Typer, model: str) -> None:
+    result = invoke(app, "--model", model, *QUICK, "--format", "csv", "--arms", "plain")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    found = {(row["arm"], row["measure"]): row for row in rows}
+    assert found["plain", "decode_tok_s"]["value"] == "500.0"
+    assert found["plain", "verify_cost_ms.8"]["value"] == "5.5"
+    assert not any(row["measure"].startswith("ratio") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--arms", "plain,fast"), 2, "there is no arm 'fast'"),
+        (("--arms", ""), 2, "--arms wants"),
+        (("--arms", "plain,plain"), 2, "--arms wants"),
+        (("--prompts", "/no/such/file.jsonl"), 2, "cannot read /no/such/file.jsonl"),
+        (("--plot", "curve.gif"), 2, "ends in .png or .svg"),
+        (("--plot", "/no/such/folder/curve.png"), 2, "there is no folder"),
+        (("-o", "/no/such/folder/report"), 2, "cannot write"),
+        (("-o", "/"), 2, "cannot write"),
+        (("--startup", "--plot", "curve.png"), 2, "use one of them"),
+        (("--model", "/no/such/model.gguf"), 3, "there is no file"),
+        (("--model", "smolm2-135m"), 3, "did you mean"),
+    ],
+)
+def test_wrong_use_gives_one_line(
+    app: typer.Typer, model: str, options: tuple[str, ...], code: int, message: str
+) -> None:
+    given = options if "--model" in options else ("--model", model, *options)
+    result = invoke(app, *given)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    assert line.startswith("mtp: ")
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "code", "message"),
+    [("no-model", 3, "the file is damaged"), ("missing", 2, "not installed")],
+)
+def test_worker_that_refuses_sets_the_exit_code(
+    app: typer.Typer, model: str, monkeypatch: pytest.MonkeyPatch, behaviour: str, code: int, message: str
+) -> None:
+    monkeypatch.setattr(bench_run, "COMMANDS", fake_commands(plain=behaviour))
+    result = invoke(app, "--model", model, *QUICK)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+def test_dying_worker_leaves_what_was_measured(
+    app: typer.Typer, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_run, "COMMANDS", fake_commands(reference="dies"))
+    result = invoke(app, "--model", model, *QUICK, "--format", "json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["complete"] is False
+    assert result.stderr.startswith("mtp: the worker of arm reference ended with status 9")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="needs matplotlib")
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_plot_is_a_picture(app: typer.Typer, model: str, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"curve.{suffix}"
+    result = invoke(app, "--model", model, *QUICK, "--plot", str(file))
+    assert result.exit_code == 0, result.stderr
+    start = file.read_bytes()[:400]
+    assert start.startswith(b"\x89PNG") if suffix == "png" else b"<svg" in start or b"<?xml" in start
+
+
+def test_without_matplotlib_plot_fails_before_measuring(
+    app: typer.Typer, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = invoke(app, "--model", model, "--plot", str(tmp_path / "curve.png"))
+    assert result.exit_code == 2
+    assert "pip install 'mtp-cli[plot]'" in result.stderr
+
+
+INTERRUPTED = """
+import sys
+from mtp_cli.bench import run
+from mtp_cli.commands import bench
+import typer
+run.COMMANDS = {commands!r}
+app = typer.Typer()
+bench.register(app)
+app()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_ctrl_c_prints_what_was_measured(model: str) -> None:
+    # The third call of this reference never answers; by then one pair has been measured.
+    source = INTERRUPTED.format(commands=fake_commands(reference="hangs"))
+    options = ["--model", model, *QUICK, "--format", "json", "-v"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", source, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if b"run 2 of 2 (3/4)" in line:
+            process.send_signal(signal.SIGINT)
+            break
+    out, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.decode().splitlines()[-1] == "mtp: interrupted"
+    assert b"Traceback" not in errors
+    found = json.loads(out)
+    assert found["complete"] is False
+    assert found["arms"][1]["decode_tok_s"] == pytest.approx(500)
+
+
+def test_startup_compares_whole_processes(
+    app: typer.Typer, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleeping(seconds: float) -> list[str]:
+        return [sys.executable, "-c", f"import sys, time; sys.stdin.read(); time.sleep({seconds})"]
+
+    monkeypatch.setattr(bench_startup, "product_command", lambda plan, threads: sleeping(0.0))
+    monkeypatch.setattr(bench_startup, "script_command", lambda plan, threads, count: sleeping(0.4))
+    result = invoke(app, "--model", model, "--startup", "--runs", "3", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["startup"]
+    assert found["mtp_ms"]["n"] == found["reference_ms"]["n"] == 3
+    assert found["reference_ms"]["min"] > 400
+    assert 0 < found["time_ratio"]["ratio"] < 0.9
+    text = invoke(app, "--model", model, "--startup", "--runs", "1")
+    assert "whole process, ms" in text.stdout
+    monkeypatch.setattr(bench_startup, "script_command", lambda plan, threads, count: ["false"])
+    broken = invoke(app, "--model", model, "--startup", "--runs", "1")
+    assert broken.exit_code == 2
+    assert broken.stderr == "mtp: the reference process ended with status 1\n"

@@ -1,0 +1,120 @@
+"""`mtp doctor`: it answers whatever is missing, and its exit code says whether mtp can work."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cli.catalog_fakes import Shop
+from mtp_cli import catalog
+from mtp_cli.commands import doctor
+
+runner = CliRunner()
+
+
+def invoke(*arguments: str) -> tuple[int, str]:
+    """(exit code, stdout) of `mtp doctor ARGUMENTS`."""
+    app = typer.Typer()
+    doctor.register(app)
+    app.callback()(lambda: None)
+    result = runner.invoke(app, ["doctor", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout
+
+
+@pytest.fixture
+def native(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the native module says of this machine."""
+    said: dict[str, Any] = {
+        "compiled": ["avx512_vnni", "avx2", "emulated_vnni", "scalar"],
+        "usable": ["avx2", "emulated_vnni", "scalar"],
+        "features": ["avx2", "fma", "f16c"],
+    }
+    monkeypatch.setattr("mtp_cli.engine.kernel_sets", lambda: said)
+    real = doctor.importlib.util.find_spec
+    monkeypatch.setattr(
+        doctor.importlib.util, "find_spec", lambda name: real("json") if name == "llama_cpp" else real(name)
+    )
+    return said
+
+
+def test_ready(shop: Shop, native: dict[str, Any]) -> None:
+    catalog.resolve("tiny")
+    code, out = invoke()
+    assert code == 0
+    lines = {line.split("  ")[0]: line for line in out.splitlines()}
+    assert lines["kernel"].split() == ["kernel", "avx2"]
+    assert "avx2 fma f16c" in lines["cpu features"]
+    assert "tiny: ready (default)" in lines["model"]
+    assert lines["energy"].endswith("unavailable")
+    assert str(catalog.cache_dir()) in lines["cache folder"]
+    assert out.endswith("mtp is ready to use\n")
+    assert "usable: avx2, emulated_vnni, scalar" in invoke("-v")[1]
+
+
+def test_json(shop: Shop, native: dict[str, Any]) -> None:
+    catalog.resolve("tiny")
+    code, out = invoke("--format", "json")
+    report = json.loads(out)
+    assert (code, report["usable"]) == (0, True)
+    assert report["engine"]["kernel"] == "avx2"
+    assert report["memory"]["total_bytes"] > report["memory"]["available_bytes"] > 0
+    assert report["cpu"]["threads_chosen"] >= 1
+    assert report["models"][0]["state"] == "ready"
+    assert report["energy"] == {"source": "unavailable"}
+
+
+def test_missing_default_model(shop: Shop, native: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out = invoke()
+    assert code == 0  # it is fetched at first use
+    assert "fetched at first use\n  -> mtp models pull tiny" in out
+    monkeypatch.setenv("MTP_OFFLINE", "1")
+    code, out = invoke()
+    assert code == 3
+    assert "problem: the default model tiny is not fetched" in out
+
+
+def test_damaged_model_is_named(shop: Shop, native: dict[str, Any]) -> None:
+    shop.target.parent.mkdir(parents=True)
+    shop.target.write_bytes(b"?")
+    assert "tiny: damaged" in invoke()[1]
+
+
+def test_native_module_missing(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mtp_cli._native", None)
+    monkeypatch.delattr("mtp_cli._native", raising=False)
+    code, out = invoke()
+    assert code == 2
+    assert "problem: the native module does not load" in out
+    assert out.endswith("mtp cannot be used yet\n")
+    report = json.loads(invoke("--format", "json")[1])
+    assert report["engine"] == {"native_module": False, "kernel": "unavailable", "kernels_usable": []}
+
+
+def test_native_module_broken(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtp_cli.engine.kernel_sets", lambda: {})
+    code, out = invoke()
+    assert code == 2
+    assert "not usable" in out
+
+
+def test_scalar_only_is_a_note(shop: Shop, native: dict[str, Any]) -> None:
+    native["usable"] = ["scalar"]
+    code, out = invoke()
+    assert code == 0
+    assert "note: no fast kernel" in out
+
+
+def test_little_memory(shop: Shop, native: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = ModuleType("psutil")
+    fake.virtual_memory = lambda: type("M", (), {"total": 10**9, "available": 10**8})  # type: ignore[attr-defined]
+    fake.cpu_count = lambda logical: 4  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "psutil", fake)
+    assert "only 100.0 MB of memory is free" in invoke()[1]

@@ -1,0 +1,196 @@
+"""Exactness: a row of logits has the same bits however its token came through the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mtp_cli.engine import MAX_WIDTH, EngineError
+
+from .feeding import (
+    BY_TYPE,
+    EXTREME,
+    ODD_SHAPES,
+    engine_on,
+    feed,
+    first_difference,
+    label,
+    tokens_for,
+    usable_kernels,
+)
+from .measures import same_bits
+from .tiny_gguf import TinySpec, gemma_spec
+
+pytestmark = pytest.mark.native
+
+Tiny = Callable[[TinySpec], Path]
+KERNELS = usable_kernels()
+POSITIONS = 70
+WRAPPING = [
+    gemma_spec(weight_type="Q4_K", sliding_window=16, n_ctx_train=4096),
+    gemma_spec(weight_type="Q8_0", sliding_window=40, n_layer=8, n_ctx_train=4096),
+    TinySpec(weight_type="Q4_1", n_ctx_train=4096),
+]
+LONG = 1500
+"""Positions after which a sliding pool has wrapped around more than once, its slack (512 slots) included."""
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("spec", BY_TYPE + ODD_SHAPES + EXTREME, ids=label)
+def test_width_and_threads(spec: TinySpec, kernel: str, tiny: Tiny) -> None:
+    """One by one, by every width up to 16, in larger chunks and all at once; 1, 2 and 3 threads."""
+    path, tokens = tiny(spec), tokens_for(spec, POSITIONS)
+    with engine_on(path, kernel=kernel) as engine:
+        want = feed(engine, tokens, 1)
+        assert np.isfinite(want).all() and np.ptp(want) > 0
+        for width in (*range(2, MAX_WIDTH + 1), 33, POSITIONS):
+            got = feed(engine, tokens, width)
+            assert same_bits(got, want), f"by {width}, 1 thread: {first_difference(got, want)}"
+    for threads in (2, 3):
+        with engine_on(path, kernel=kernel, n_threads=threads) as engine:
+            for width in (1, 5, 16, POSITIONS):
+                got = feed(engine, tokens, width)
+                assert same_bits(got, want), f"by {width}, {threads} threads: {first_difference(got, want)}"
+
+
+@pytest.mark.parametrize("spec", BY_TYPE + ODD_SHAPES + EXTREME, ids=label)
+def test_kernel_sets_agree(spec: TinySpec, tiny: Tiny) -> None:
+    """Every kernel set gives the same bits: the order of operations is the same in all of them."""
+    path, tokens = tiny(spec), tokens_for(spec, 40)
+    rows = {}
+    for kernel in KERNELS:
+        with engine_on(path, kernel=kernel) as engine:
+            rows[kernel] = feed(engine, tokens, 8)
+    first = rows[KERNELS[0]]
+    for kernel, got in rows.items():
+        assert same_bits(got, first), f"{kernel} and {KERNELS[0]}: {first_difference(got, first)}"
+
+
+@pytest.mark.parametrize("spec", WRAPPING, ids=label)
+def test_many_windows(spec: TinySpec, tiny: Tiny) -> None:
+    """The sliding pool wraps around, fed in passes and by prefill, before and after rollbacks."""
+    path, tokens = tiny(spec), tokens_for(spec, LONG)
+    with engine_on(path, n_ctx=LONG) as engine:
+        want = feed(engine, tokens, 1)
+        for width in (7, 16):
+            got = feed(engine, tokens, width)
+            assert same_bits(got, want), f"by {width}: {first_difference(got, want)}"
+        for length in (500, 527, 528, 529, 545, 1055, 1057, 1100, 1490):
+            engine.rollback(0)
+            assert engine.prefill(tokens[:length]) == int(want[length - 1].argmax())
+            got = engine.logits(tokens[length : length + 10])
+            assert same_bits(got, want[length : length + 10]), f"after a prefill of {length}"
+            engine.rollback(length)
+            got = engine.logits(tokens[length : length + 10])
+            assert same_bits(got, want[length : length + 10]), f"after going back to {length}"
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("spec", WRAPPING, ids=label)
+def test_prefill_then_decode(spec: TinySpec, kernel: str, tiny: Tiny) -> None:
+    """A prefill leaves the same cache as single tokens do, and returns the arg-max of the last row."""
+    path, tokens = tiny(spec), tokens_for(spec, 200)
+    with engine_on(path, kernel=kernel) as engine:
+        want = feed(engine, tokens, 1)
+        for length in (1, 2, 15, 16, 17, 31, 32, 33, 64, 100, 129, 184):
+            engine.rollback(0)
+            assert engine.prefill(tokens[:length]) == int(want[length - 1].argmax())
+            assert engine.n_past == length
+            pass_tokens = tokens[length : length + 5]
+            got = engine.logits(pass_tokens)
+            assert same_bits(got, want[length : length + 5]), first_difference(got, want[length : length + 5])
+            rest = engine.decode(tokens[length + 5 : length + 16])
+            assert rest == want[length + 5 : length + 16].argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_prefill_in_two_calls(threads: int, tiny: Tiny) -> None:
+    spec = WRAPPING[0]
+    path, tokens = tiny(spec), tokens_for(spec, 150)
+    with engine_on(path, n_threads=threads) as engine:
+        want = feed(engine, tokens, 1)
+        for cut in (1, 3, 16, 50, 97):
+            engine.rollback(0)
+            engine.prefill(tokens[:cut])
+            engine.prefill(tokens[cut:140])
+            got = engine.logits(tokens[140:])
+            assert same_bits(got, want[140:]), f"cut at {cut}: {first_difference(got, want[140:])}"
+
+
+@pytest.mark.parametrize("spec", WRAPPING, ids=label)
+def test_rollback_of_wrong_tokens(spec: TinySpec, tiny: Tiny) -> None:
+    """Draft tokens that were wrong leave no trace, at every width and far beyond the window."""
+    path, tokens, wrong = tiny(spec), tokens_for(spec, 160), tokens_for(spec, 160, seed=99)
+    with engine_on(path) as engine:
+        want = feed(engine, tokens, 1)
+        engine.rollback(0)
+        rows, position, width = [], 0, 1
+        while position < len(tokens):
+            # a pass of one right token and width - 1 wrong ones; only the first row counts
+            drafts = wrong[position : position + width - 1]
+            rows.append(engine.logits([tokens[position], *drafts])[:1])
+            position += 1
+            engine.rollback(position)
+            assert engine.n_past == position
+            width = width % MAX_WIDTH + 1
+        got = np.concatenate(rows)
+        assert same_bits(got, want), first_difference(got, want)
+
+
+@pytest.mark.parametrize("spec", WRAPPING, ids=label)
+def test_a_far_rollback_is_refused_or_right(spec: TinySpec, tiny: Tiny) -> None:
+    """Going back over more than a wrapped sliding pool holds is an error; all else gives the same bits."""
+    path, tokens = tiny(spec), tokens_for(spec, LONG)
+    refused = []
+    with engine_on(path, n_ctx=LONG) as engine:
+        want = feed(engine, tokens, 16)
+        for fed, back in (
+            (LONG, 1499),
+            (LONG, 1480),
+            (LONG, 1300),
+            (LONG, 900),
+            (LONG, 20),
+            (300, 299),
+            (300, 7),
+        ):
+            engine.rollback(0)
+            engine.prefill(tokens[:fed])
+            try:
+                engine.rollback(back)
+            except EngineError:
+                refused.append((fed, back))
+                assert engine.n_past == fed, "a refused rollback changes nothing"
+                continue
+            assert engine.n_past == back
+            got = engine.logits(tokens[back : back + 100])
+            assert same_bits(got, want[back : back + 100]), f"{fed} back to {back}"
+            assert fed == LONG or same_bits(engine.logits(tokens[back + 100 : 250]), want[back + 100 : 250])
+    assert refused == ([(LONG, 900), (LONG, 20)] if spec.arch == "gemma3" else [])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("spec", BY_TYPE[:2] + WRAPPING, ids=label)
+def test_neighbours_do_not_matter(spec: TinySpec, kernel: str, tiny: Tiny) -> None:
+    """Rows of a pass do not change with the tokens after them in the same pass."""
+    path, tokens, other = tiny(spec), tokens_for(spec, 120), tokens_for(spec, 120, seed=5)
+    with engine_on(path, kernel=kernel, n_threads=2) as engine:
+        want = feed(engine, tokens, 120)
+        for keep in (1, 3, 8, 15):
+            engine.rollback(0)
+            engine.prefill(tokens[:60])
+            got = engine.logits([*tokens[60 : 60 + keep], *other[: MAX_WIDTH - keep]])[:keep]
+            assert same_bits(got, want[60 : 60 + keep]), first_difference(got, want[60 : 60 + keep])
+
+
+def test_a_second_run_is_equal(tiny: Tiny) -> None:
+    """Another process-fresh engine on the same file gives the same bits."""
+    spec = BY_TYPE[-1]
+    path, tokens = tiny(spec), tokens_for(spec, 50)
+    rows = []
+    for _ in range(2):
+        with engine_on(path, n_threads=2) as engine:
+            rows.append(feed(engine, tokens, 6))
+    assert same_bits(rows[0], rows[1])
