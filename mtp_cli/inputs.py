@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from mtp_cli.exits import UserError
 
@@ -33,7 +34,7 @@ def read_inputs(paths: Sequence[str], waiting: Callable[[], None]) -> list[Sourc
     With paths standard input is not touched. Raises UserError or KeyboardInterrupt."""
     if not paths:
         if _stdin_is_terminal():
-            raise UserError("no input: name a file, or pipe text in (- reads standard input); --help says more")
+            raise UserError("no input: name a file or pipe text in; - reads standard input, --help says more")
         paths = [STDIN]
     if list(paths).count(STDIN) > 1:
         raise UserError("standard input (-) can be read only once")
@@ -75,7 +76,7 @@ def _wait(waiting: Callable[[], None]) -> None:
 
 def _read_file(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             head = file.read(_SNIFF_BYTES)
             if stat.S_ISREG(mode):

@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -50,6 +51,7 @@ def main(arguments: list[str]) -> int:
         {name for name in options.extras.split(",") if name} | ({"test"} if options.run_tests else set())
     )
     venv = Path(options.venv).expanduser().absolute()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end stops the compilers too
     try:
         set_up(venv, extras)
     except Refused as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -41,11 +42,12 @@ def run_step(name: str, command: list[str], env: dict[str, str], log: Path) -> N
         text=True,
         encoding="utf-8",
         errors="replace",
+        start_new_session=os.name != "nt",  # so that the compilers can be stopped with it
     )
     reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
     reader.start()
     try:
-        with log.open("a", encoding="utf-8") as output:
+        with log.open("a", buffering=1, encoding="utf-8") as output:
             output.write("$ " + " ".join(command) + "\n")
             while True:
                 try:
@@ -62,12 +64,20 @@ def run_step(name: str, command: list[str], env: dict[str, str], log: Path) -> N
         code = process.wait()
     finally:
         if process.poll() is None:
-            process.terminate()
-            process.wait()
+            _stop(process)
         line.clear()
     if code != 0:
         raise StepFailed(failure(name, kept, log))
     line.end()
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """End the command and everything that it has started."""
+    if os.name == "nt":
+        process.terminate()
+    else:
+        os.killpg(process.pid, signal.SIGTERM)
+    process.wait()
 
 
 def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:

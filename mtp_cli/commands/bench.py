@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+from mtp_cli.commands.common import ModelOption
 
 if TYPE_CHECKING:
     from mtp_cli.bench.run import Plan
@@ -43,9 +46,7 @@ def _fail(message: str, code: int = 2) -> NoReturn:
 
 
 def bench(
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="NAME|PATH", help="The model.")
-    ] = None,
+    model: ModelOption = None,
     arms: Annotated[str, typer.Option(metavar="A,B", help="What to compare.")] = ",".join(ARMS),
     prompts: Annotated[
         Path | None,
@@ -205,8 +206,12 @@ def _write(report: dict[str, Any], form: str, output: Path | None) -> None:
 
     text = render(report, form)
     if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough (`| head -1`); the interpreter must not complain at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     try:
         output.write_text(text, encoding="utf-8")

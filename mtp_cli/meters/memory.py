@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from mtp_cli.meters import UNAVAILABLE, Reading, measured
 
@@ -11,7 +12,7 @@ from mtp_cli.meters import UNAVAILABLE, Reading, measured
 def resident() -> Reading:
     """What lies in memory now."""
     try:
-        with open("/proc/self/statm", "rb") as file:
+        with Path("/proc/self/statm").open("rb") as file:
             return measured(int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
     except (OSError, ValueError, IndexError, AttributeError):
         return _by_psutil()
@@ -20,7 +21,7 @@ def resident() -> Reading:
 def peak() -> Reading:
     """The most there has been."""
     try:
-        with open("/proc/self/status", "rb") as file:
+        with Path("/proc/self/status").open("rb") as file:
             for line in file:
                 if line.startswith(b"VmHWM:"):
                     return measured(int(line.split()[1]) * 1024)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mtp_cli.events import EndEvent, Event, PrefillEvent, StepEvent
 
@@ -15,7 +16,7 @@ _IMPORTED = clock()
 def process_age() -> float:
     """Seconds since this process began; where the system does not tell, since this module was imported."""
     try:
-        with open("/proc/self/stat", "rb") as file:
+        with Path("/proc/self/stat").open("rb") as file:
             ticks = int(file.read().rpartition(b")")[2].split()[19])
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError, AttributeError):

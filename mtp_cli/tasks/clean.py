@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _LABEL = re.compile(
-    r"\s*(?:(?:sure|certainly|of course|okay)\b[^:\n]{0,60}[:.!]\s+)?"
+    r"\s*(?:(?:sure|certainly|of course|okay)\b[^:\n]{0,30}?[:.!,]\s+)?"
     r"(?:(?:the\s+)?(?:corrected|revised|fixed|proofread)(?:\s+(?:text|sentence|version))?(?:\s+is)?|correction|"
     r"here(?:'s|’s| is)[^:\n]{0,60}|answer|output|text)\s*:\s*",
     re.IGNORECASE,

@@ -95,9 +95,8 @@ def _prose(block: str, *, sentence: bool) -> Iterator[Unit]:
 def _short(piece: str) -> Iterator[str]:
     """A sentence without an end in sight is cut behind a space."""
     while len(piece) > _MOST_CHARS:
-        cut = max((piece.rfind(mark, 0, _MOST_CHARS) + 1 for mark in (", ", " ", "\n")), key=lambda at: at > 200)
-        if cut <= 0:
-            cut = _MOST_CHARS
+        ends = [piece.rfind(mark, 0, _MOST_CHARS) + 1 for mark in ("; ", ", ", " ", "\n")]
+        cut = next((end for end in ends if end > _MOST_CHARS // 3), _MOST_CHARS)
         yield piece[:cut]
         piece = piece[cut:]
     if piece:

@@ -43,7 +43,9 @@ def pieces(text: str) -> list[Piece]:
     at = 0
     for match in _PIECE.finditer(text):
         kind = match.lastgroup or "mark"
-        found.append(Piece(match.group(), text[at : match.start()], match.start(), "mark" if kind == "rest" else kind))
+        found.append(
+            Piece(match.group(), text[at : match.start()], match.start(), "mark" if kind == "rest" else kind)
+        )
         at = match.end()
     return found
 

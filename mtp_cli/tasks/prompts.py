@@ -100,7 +100,9 @@ def _parse(task: str, table: Mapping[str, Any]) -> Template:
     except (TypeError, ValueError) as error:
         raise ValueError(f"prompts.{task}: {error}") from None
     if template.style not in DEFAULTS or template.user.count("{text}") != 1:
-        raise ValueError(f"prompts.{task}: style must be chat or completion, and user must hold {{text}} once")
+        raise ValueError(
+            f"prompts.{task}: style must be chat or completion, and user must hold {{text}} once"
+        )
     return template
 
 

@@ -65,7 +65,7 @@ class Proofreader:
         edits: list[Change] = []
         refused: list[Change] = []
         at = number = 0
-        for unit, tokens in zip(todo, counts):
+        for unit, tokens in zip(todo, counts, strict=True):
             result = unit.text
             if unit.prose:
                 number += 1

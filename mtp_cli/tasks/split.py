@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 _PARAGRAPH = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)\s*")
 _SENTENCE_END = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*|[。！？]+)(?:\s+|(?<=[。！？]))")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|cf|e\.g|i\.e|No|Nos|Fig|Vol|pp|approx|"
+    r"(?:^|[\s(\"'“‘])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|cf|e\.g|i\.e|[ap]\.m|No|Nos|Fig|Vol|pp|approx|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|U\.S|U\.K|z\.B|d\.h|bzw|ca|Nr)\.\s*$"
 )
 

@@ -69,17 +69,12 @@ class Summarizer:
         while len(pieces) > 1:
             joined = "\n\n".join(self._part_summaries(pieces))
             smaller = self._split(joined)
-            if len(smaller) >= len(pieces):  # summaries as long as their texts: one cannot go on for ever
-                smaller = [joined[: len(joined) // 2], joined[len(joined) // 2 :]] if len(pieces) > 2 else smaller
-            if len(smaller) >= len(pieces):
-                return self._joined(joined, total, chunks)
+            if len(smaller) >= len(pieces):  # summaries as long as their texts: it would go on for ever
+                self._listen(Text(joined))
+                return Summary(joined, total, total, chunks, FinishReason.TOKEN_LIMIT)
             pieces = smaller
         shown, reason = self._answer(pieces[0], self._max_tokens, show=True)
         return Summary(shown, total, total, chunks, reason)
-
-    def _joined(self, text: str, total: int, chunks: int) -> Summary:
-        self._listen(Text(text))
-        return Summary(text, total, total, chunks, FinishReason.TOKEN_LIMIT)
 
     def _part_summaries(self, pieces: list[str]) -> Iterator[str]:
         for number, piece in enumerate(pieces, 1):

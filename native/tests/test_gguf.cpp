@@ -67,7 +67,7 @@ void damage(std::string* bytes, std::mt19937* random, size_t header) {
         case 1:
             (*bytes)[at] = static_cast<char>((*bytes)[at] ^ (1 << below(8)));
             break;
-        case 2: { // a 64-bit number: huge, negative, or near a limit
+        case 2: {  // a 64-bit number: huge, negative, or near a limit
             static const uint64_t values[] = {
                 0, 1, ~0ull, 1ull << 63, 1ull << 62, 0x7fffffffffffffffull, 1ull << 32, 0xffffffffull};
             const uint64_t value = values[below(8)] - below(3);
@@ -157,10 +157,10 @@ int pages(const char* path) {
     for (const auto& tensor : file->tensors()) file->release_pages(tensor);
     file->release_header();
     std::cout << resident_kib() << "\n";
-    return touch_all(*file) == before ? 0 : 1; // what was released can be read again
+    return touch_all(*file) == before ? 0 : 1;  // what was released can be read again
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
     const std::string mode = argc > 1 ? argv[1] : "";

@@ -71,7 +71,7 @@ double load_ms(const char* path, Reader reader, std::unique_ptr<Tokenizer>* out)
     return took.count();
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2) return 2;

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -133,6 +134,31 @@ def test_step_that_fails_shows_its_errors_and_the_log(view: Any, tmp_path: Path)
     assert "expected ';'" in text
     assert "noise" not in text
     assert str(tmp_path / "log") in text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX process groups")
+def test_stopping_ends_what_the_step_started(
+    view: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = """
+        import subprocess, sys
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        print("child", child.pid, flush=True)
+        child.wait()
+    """
+    pids: list[int] = []
+
+    def interrupt(_: object, text: str) -> None:
+        pids.append(int(text.split()[1]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(view._Line, "read", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        _step(view, tmp_path, body)
+    end = time.monotonic() + 10
+    while Path(f"/proc/{pids[0]}/cmdline").exists() and Path(f"/proc/{pids[0]}/cmdline").read_bytes():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(

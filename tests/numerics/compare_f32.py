@@ -61,7 +61,7 @@ def compare(
     path: Path, tokens: Sequence[int], *, llama: LlamaReference, kernel: str | None = "auto"
 ) -> Comparison:
     """All three on the same tokens. kernel None leaves the engine out."""
-    stock = llama.logits(path, tokens)
+    stock = llama.logits(path, tokens, threads=2)
     native = _native_rows(path, tokens, kernel) if kernel else None
     kl_native: list[float] = []
     kl_llama: list[float] = []

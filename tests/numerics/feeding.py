@@ -23,7 +23,7 @@ ODD_SHAPES = [
     TinySpec(tied=False, rope_freqs=True, rope_base=500000.0),
     TinySpec(tied=False, weight_type="Q4_K", output_type="Q6_K", rope_freqs=True),
     TinySpec(weight_type="Q4_1", output_type="Q8_0", tokenizer="bpe"),
-    TinySpec(weight_type="Q4_0", n_embd=96, n_head=8, n_head_kv=2, head_dim=12, n_ff=160, n_vocab=277),
+    TinySpec(weight_type="Q4_0", n_embd=96, n_head=4, n_head_kv=2, head_dim=24, n_ff=160, n_vocab=277),
     TinySpec(
         weight_type="Q5_1", n_embd=96, n_head=2, n_head_kv=1, head_dim=80, n_ff=224, n_vocab=283, tied=False
     ),

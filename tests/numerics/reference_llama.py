@@ -50,7 +50,7 @@ class LlamaReference:
         return answer
 
     def logits(
-        self, path: Path, tokens: Sequence[int], *, threads: int = 2, exact_cache: bool = False
+        self, path: Path, tokens: Sequence[int], *, threads: int = 1, exact_cache: bool = False
     ) -> npt.NDArray[np.float32]:
         """[tokens, n_vocab], memory-mapped from a file that lives as long as this object.
 

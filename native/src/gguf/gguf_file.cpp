@@ -61,7 +61,7 @@ std::optional<std::vector<T>> numbers(const GgufValue* value, Read read) {
     if (value->type == GgufType::string) return std::nullopt;
     const size_t step = value->n_bytes / value->count;
     std::vector<T> out;
-    out.reserve(value->count); // bounded: every element takes at least a byte of the file
+    out.reserve(value->count);  // bounded: every element takes at least a byte of the file
     for (uint64_t i = 0; i < value->count; ++i) {
         const auto number = read(value->type, value->data + i * step);
         if (!number) return std::nullopt;
@@ -114,7 +114,7 @@ Status map_file(const std::string& path, const uint8_t** base, size_t* size) {
     return {};
 }
 
-} // namespace
+}  // namespace
 
 Status GgufFile::open(const std::string& path, std::unique_ptr<GgufFile>* out) {
     out->reset();
@@ -210,9 +210,9 @@ std::optional<std::vector<std::string_view>> GgufFile::string_array(std::string_
     const GgufValue* v = value(key);
     if (!v || !v->is_array || v->type != GgufType::string) return std::nullopt;
     std::vector<std::string_view> out;
-    out.reserve(v->count); // bounded: every string takes at least 8 bytes of the file
+    out.reserve(v->count);  // bounded: every string takes at least 8 bytes of the file
     const uint8_t* p = v->data;
-    for (uint64_t i = 0; i < v->count; ++i) { // lengths were checked by the parser
+    for (uint64_t i = 0; i < v->count; ++i) {  // lengths were checked by the parser
         const uint64_t length = read_at<uint64_t>(p);
         out.emplace_back(reinterpret_cast<const char*>(p + 8), length);
         p += 8 + length;
@@ -220,13 +220,9 @@ std::optional<std::vector<std::string_view>> GgufFile::string_array(std::string_
     return out;
 }
 
-void GgufFile::release_pages(const GgufTensor& tensor) const {
-    release(tensor.data, tensor.n_bytes);
-}
+void GgufFile::release_pages(const GgufTensor& tensor) const { release(tensor.data, tensor.n_bytes); }
 
-void GgufFile::release_header() const {
-    release(base_, data_offset_);
-}
+void GgufFile::release_header() const { release(base_, data_offset_); }
 
 void GgufFile::release(const uint8_t* begin, size_t n_bytes) const {
     // Whole pages only, but a page shared by two released tensors is dropped too: it is only a cache of the
@@ -239,4 +235,4 @@ void GgufFile::release(const uint8_t* begin, size_t n_bytes) const {
     }
 }
 
-} // namespace mtp
+}  // namespace mtp

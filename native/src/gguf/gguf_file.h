@@ -21,8 +21,8 @@ struct GgufTensor {
     std::string name;
     ggml_type type = GGML_TYPE_F32;
     int n_dims = 0;
-    std::array<int64_t, 4> ne = {1, 1, 1, 1}; // ne[0] is the row length; unused dimensions are 1
-    const uint8_t* data = nullptr;            // in the mapping, valid as long as the GgufFile
+    std::array<int64_t, 4> ne = {1, 1, 1, 1};  // ne[0] is the row length; unused dimensions are 1
+    const uint8_t* data = nullptr;             // in the mapping, valid as long as the GgufFile
     size_t n_bytes = 0;
 };
 
@@ -34,7 +34,7 @@ struct GgufValue {
     GgufType type = GgufType::u8;
     bool is_array = false;
     uint64_t count = 1;
-    const uint8_t* data = nullptr; // unaligned, little endian
+    const uint8_t* data = nullptr;  // unaligned, little endian
     size_t n_bytes = 0;
 };
 
@@ -53,33 +53,34 @@ class GgufFile {
     size_t file_bytes() const { return size_; }
 
     const std::vector<GgufTensor>& tensors() const { return tensors_; }
-    const GgufTensor* find(std::string_view name) const; // nullptr: no such tensor
+    const GgufTensor* find(std::string_view name) const;  // nullptr: no such tensor
 
     // Metadata. Empty: no such key, or another type. Numbers may be of any integer type that holds the value.
     bool has(std::string_view key) const { return keys_.count(key) != 0; }
     std::optional<uint32_t> u32(std::string_view key) const;
     std::optional<int64_t> i64(std::string_view key) const;
-    std::optional<float> f32(std::string_view key) const; // from f32 or f64
+    std::optional<float> f32(std::string_view key) const;  // from f32 or f64
     std::optional<bool> boolean(std::string_view key) const;
-    std::optional<std::string_view> string(std::string_view key) const; // points into the mapping
+    std::optional<std::string_view> string(std::string_view key) const;  // points into the mapping
     std::optional<uint64_t> array_length(std::string_view key) const;
     std::optional<std::vector<float>> f32_array(std::string_view key) const;
     std::optional<std::vector<int32_t>> i32_array(std::string_view key) const;
     std::optional<std::vector<bool>> bool_array(std::string_view key) const;
     std::optional<std::vector<std::string_view>> string_array(std::string_view key) const;
-    const GgufValue* value(std::string_view key) const; // nullptr: no such key
+    const GgufValue* value(std::string_view key) const;  // nullptr: no such key
     const std::unordered_map<std::string_view, GgufValue>& values() const { return keys_; }
 
     // Tells the system that these pages are not needed any more (the weights are repacked), so that they do
     // not count as resident. Reading them again is allowed: it reads the file.
     void release_pages(const GgufTensor& tensor) const;
+    // The same for any bytes of the mapping.
+    void release(const uint8_t* begin, size_t n_bytes) const;
     // The same for the whole header: keys, token strings, tensor descriptions.
     void release_header() const;
 
   private:
     friend class GgufParser;
     GgufFile() = default;
-    void release(const uint8_t* begin, size_t n_bytes) const;
 
     std::string path_;
     std::string architecture_;
@@ -87,9 +88,9 @@ class GgufFile {
     const uint8_t* base_ = nullptr;
     size_t size_ = 0;
     size_t data_offset_ = 0;
-    std::unordered_map<std::string_view, GgufValue> keys_; // key strings lie in the mapping
+    std::unordered_map<std::string_view, GgufValue> keys_;  // key strings lie in the mapping
     std::vector<GgufTensor> tensors_;
     std::unordered_map<std::string_view, size_t> by_name_;
 };
 
-} // namespace mtp
+}  // namespace mtp

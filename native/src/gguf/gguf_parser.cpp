@@ -11,17 +11,13 @@ namespace mtp {
 
 namespace {
 
-constexpr size_t max_name = 1024;       // bytes in a key or a tensor name
-constexpr size_t min_key_bytes = 13;    // length, type, one byte of value
-constexpr size_t min_tensor_bytes = 32; // length, dimensions, one extent, type, offset
+constexpr size_t max_name = 1024;        // bytes in a key or a tensor name
+constexpr size_t min_key_bytes = 13;     // length, type, one byte of value
+constexpr size_t min_tensor_bytes = 32;  // length, dimensions, one extent, type, offset
 
-Status damaged(const std::string& what) {
-    return Status::error(Code::bad_file, "damaged file: " + what);
-}
+Status damaged(const std::string& what) { return Status::error(Code::bad_file, "damaged file: " + what); }
 
-Status unsupported(const std::string& what) {
-    return Status::error(Code::unsupported, what);
-}
+Status unsupported(const std::string& what) { return Status::error(Code::unsupported, what); }
 
 // 98362432 -> 98,362,432
 std::string grouped(uint64_t number) {
@@ -53,11 +49,9 @@ size_t scalar_bytes(GgufType type) {
     }
 }
 
-bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
-    return !__builtin_mul_overflow(a, b, out);
-}
+bool multiply(uint64_t a, uint64_t b, uint64_t* out) { return !__builtin_mul_overflow(a, b, out); }
 
-} // namespace
+}  // namespace
 
 bool GgufParser::take(void* out, size_t n_bytes) {
     if (n_bytes > left()) return false;
@@ -294,4 +288,4 @@ Status GgufParser::place_tensors() {
     return {};
 }
 
-} // namespace mtp
+}  // namespace mtp

@@ -35,7 +35,7 @@ class GgufParser {
     size_t size_;
     size_t at_ = 0;
     size_t alignment_ = 32;
-    std::vector<uint64_t> offsets_; // of each tensor, from the start of the data
+    std::vector<uint64_t> offsets_;  // of each tensor, from the start of the data
 };
 
-} // namespace mtp
+}  // namespace mtp

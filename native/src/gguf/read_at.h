@@ -12,4 +12,4 @@ template <typename T> T read_at(const uint8_t* p) {
     return value;
 }
 
-} // namespace mtp
+}  // namespace mtp

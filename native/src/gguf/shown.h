@@ -12,4 +12,4 @@ inline std::string shown(std::string_view text) {
     return out + (text.size() > 64 ? "...\"" : "\"");
 }
 
-} // namespace mtp
+}  // namespace mtp

@@ -66,8 +66,10 @@ void GraphBuilder::build_layer(int index) {
     feeds(attn_norm, {&l.q, &l.k, &l.v});
     layer_op(index, op_qkv, "qkv", n_q + 2 * n_kv, w.qkv.data());            // [n_q + 2 n_kv, k]
     layer_op(index, op_rope_store, "rope_store", n_q + 2 * n_kv, w.qkv.data());
-    layer_op(index, op_attention, "attention", n_q, w.att.data());           // [n_q, k]
-    if (!format_is_float(l.o.format)) {
+    Op& attention = layer_op(index, op_attention, "attention", n_q, w.att.data());  // [n_q, k]
+    if (p.head_dim % kBlockCols == 0) {
+        feeds(attention, {&l.o});
+    } else {
         feeds(layer_op(index, op_quantize_att, "quantize_att", n_q, w.att.data()), {&l.o});
     }
     layer_op(index, op_attn_output, "attn_output", p.n_embd, w.x.data()).post_norm = l.attn_post_norm;  // [n_embd, k]
@@ -76,10 +78,7 @@ void GraphBuilder::build_layer(int index) {
     ffn_norm.norm = l.ffn_norm;
     ffn_norm.post_norm = l.attn_post_norm;
     feeds(ffn_norm, {&l.gate, &l.up});
-    layer_op(index, op_gate_up, "gate_up", p.n_ff, w.gate.data());  // [n_ff, k]
-    if (!format_is_float(l.down.format)) {
-        feeds(layer_op(index, op_quantize_gate, "quantize_gate", p.n_ff, w.gate.data()), {&l.down});
-    }
+    feeds(layer_op(index, op_gate_up, "gate_up", p.n_ff, w.gate.data()), {&l.down});  // [n_ff, k]
     layer_op(index, op_ffn_down, "ffn_down", p.n_embd, w.x.data()).post_norm = l.ffn_post_norm;  // [n_embd, k]
     pending_post_norm_ = l.ffn_post_norm;
 }

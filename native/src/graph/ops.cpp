@@ -7,8 +7,8 @@ namespace mtp {
 namespace {
 
 // Hands out units [begin, end) of `n` in steps, until none are left.
-template <class Fn> void share(Op& op, int nth, int64_t n, int64_t steps_per_thread, Fn fn) {
-    const int64_t step = std::max<int64_t>(1, n / (int64_t{nth} * steps_per_thread));
+template <class Fn> void share(Op& op, int nth, int64_t n, int64_t steps_per_thread, Fn fn, int64_t multiple = 1) {
+    const int64_t step = std::max<int64_t>(1, n / (int64_t{nth} * steps_per_thread * multiple)) * multiple;
     for (int64_t begin; (begin = op.next.fetch_add(step, std::memory_order_relaxed)) < n;) {
         fn(begin, std::min(begin + step, n));
     }
@@ -118,6 +118,11 @@ void attend_tile(Op& op, int ith, int kv_head, int row0, int n) {
     args.score_stride = w.score_stride;
     args.out = out;
     ctx.kernels->attention(args);
+    if (!op.want_quantized) return;
+    for (int r = 0; r < n; r++) {  // a head is a whole number of blocks
+        const int64_t at = (out[r] - w.att.data()) / kBlockCols;
+        ctx.kernels->quantize(out[r], p.head_dim, w.act.data() + at);
+    }
 }
 
 void quantize_rows(Op& op, int nth, const float* rows, int64_t n) {
@@ -135,12 +140,12 @@ void quantize_rows(Op& op, int nth, const float* rows, int64_t n) {
 }
 
 // into the residual stream, or into y when a post-norm comes first
-void project(Op& op, int nth, const PackedMatrix& weight, const float* act_f32) {
+void project(Op& op, int nth, const PackedMatrix& weight, const ActBlock* act, const float* act_f32) {
     const OpContext& ctx = *op.context;
     Workspace& w = *ctx.work;
     const int64_t n = ctx.model->params.n_embd;
     const bool joins = op.post_norm == nullptr;
-    multiply(op, nth, {MatmulArgs{&weight, w.act.data(), act_f32, ctx.pass.k, joins ? w.x.data() : w.y.data(), n, joins}});
+    multiply(op, nth, {MatmulArgs{&weight, act, act_f32, ctx.pass.k, joins ? w.x.data() : w.y.data(), n, joins}});
 }
 
 }  // namespace
@@ -195,7 +200,7 @@ void op_attention(Op& op, int ith, int nth) {
     const ModelParams& p = ctx.model->params;
     const int rows = ctx.pass.k * (p.n_head / p.n_head_kv);
     // whole tiles where there are enough of them to go round, single rows otherwise
-    const int tile = (rows / kQueryTile) * p.n_head_kv >= 4 * nth ? kQueryTile : 1;
+    const int tile = (rows / kQueryTile) * p.n_head_kv >= 2 * nth ? kQueryTile : 1;
     const int64_t tiles = (rows + tile - 1) / tile;
     share(op, nth, tiles * p.n_head_kv, 16, [&](int64_t begin, int64_t end) {
         for (int64_t u = begin; u < end; u++) {
@@ -210,7 +215,10 @@ void op_quantize_att(Op& op, int, int nth) {
     quantize_rows(op, nth, op.context->work->att.data(), int64_t{p.n_head} * p.head_dim);
 }
 
-void op_attn_output(Op& op, int, int nth) { project(op, nth, op.layer->o, op.context->work->att.data()); }
+void op_attn_output(Op& op, int, int nth) { 
+    Workspace& w = *op.context->work;
+    project(op, nth, op.layer->o, w.act.data(), w.att.data());
+}
 
 void op_gate_up(Op& op, int, int nth) {
     const OpContext& ctx = *op.context;
@@ -218,22 +226,26 @@ void op_gate_up(Op& op, int, int nth) {
     const int64_t n_ff = ctx.model->params.n_ff;
     const MatmulArgs gate{&op.layer->gate, w.act.data(), w.y.data(), ctx.pass.k, w.gate.data(), n_ff, false};
     const MatmulArgs up{&op.layer->up, w.act.data(), w.y.data(), ctx.pass.k, w.up.data(), n_ff, false};
+    // in steps of whole blocks, so that the thread that has a block's values quantises it
+    constexpr int64_t groups = kBlockCols / kGroupRows;
     share(op, nth, op.layer->gate.n_group, 8, [&](int64_t begin, int64_t end) {
         ctx.kernels->matmul(gate, begin, end);
         ctx.kernels->matmul(up, begin, end);
-        const int64_t row0 = begin * kGroupRows, row1 = std::min(end * kGroupRows, n_ff);
+        const int64_t row0 = begin * kGroupRows, n = std::min(end * kGroupRows, n_ff) - row0;
         for (int c = 0; c < ctx.pass.k; c++) {
-            ctx.kernels->glu(ctx.model->params.activation, w.gate.data() + c * n_ff + row0, w.up.data() + c * n_ff + row0,
-                             row1 - row0);
+            float* gated = w.gate.data() + c * n_ff + row0;
+            ctx.kernels->glu(ctx.model->params.activation, gated, w.up.data() + c * n_ff + row0, n);
+            if (op.want_quantized) {
+                ctx.kernels->quantize(gated, n, w.act_ff.data() + c * blocks(n_ff) + blocks(row0));
+            }
         }
-    });
+    }, groups);
 }
 
-void op_quantize_gate(Op& op, int, int nth) {
-    quantize_rows(op, nth, op.context->work->gate.data(), op.context->model->params.n_ff);
+void op_ffn_down(Op& op, int, int nth) { 
+    Workspace& w = *op.context->work;
+    project(op, nth, op.layer->down, w.act_ff.data(), w.gate.data());
 }
-
-void op_ffn_down(Op& op, int, int nth) { project(op, nth, op.layer->down, op.context->work->gate.data()); }
 
 void op_output_norm(Op& op, int, int nth) {
     const OpContext& ctx = *op.context;

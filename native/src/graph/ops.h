@@ -39,14 +39,13 @@ void op_embed(Op& op, int ith, int nth);      // tokens -> x
 void op_norm(Op& op, int ith, int nth);       // (x += post_norm(y)); y = norm(x); act = quantised y
 void op_qkv(Op& op, int ith, int nth);        // act -> qkv
 void op_rope_store(Op& op, int ith, int nth); // (q, k norms); RoPE on q and k; k, v -> cache
-void op_attention(Op& op, int ith, int nth);  // q, cache -> att
-void op_quantize_att(Op& op, int ith, int nth);   // att -> act
-void op_attn_output(Op& op, int ith, int nth);    // act -> x += or y =
-void op_gate_up(Op& op, int ith, int nth);        // act -> gate = activation(gate) * up
-void op_quantize_gate(Op& op, int ith, int nth);  // gate -> act
-void op_ffn_down(Op& op, int ith, int nth);       // act -> x += or y =
-void op_output_norm(Op& op, int ith, int nth);    // (x += post_norm(y)); hidden = norm(x); act
-void op_logits(Op& op, int ith, int nth);         // act -> logits
-void op_argmax(Op& op, int ith, int nth);         // logits -> partial arg-max
+void op_attention(Op& op, int ith, int nth);  // q, cache -> att; act where a head is a whole number of blocks
+void op_quantize_att(Op& op, int ith, int nth);  // att -> act, for other widths of a head
+void op_attn_output(Op& op, int ith, int nth);   // act -> x += or y =
+void op_gate_up(Op& op, int ith, int nth);       // act -> gate = activation(gate) * up; act_ff
+void op_ffn_down(Op& op, int ith, int nth);      // act_ff -> x += or y =
+void op_output_norm(Op& op, int ith, int nth);   // (x += post_norm(y)); hidden = norm(x); act
+void op_logits(Op& op, int ith, int nth);        // act -> logits
+void op_argmax(Op& op, int ith, int nth);        // logits -> partial arg-max
 
 }  // namespace mtp

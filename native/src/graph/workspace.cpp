@@ -8,7 +8,7 @@ namespace mtp {
 Workspace::Workspace(const ModelParams& p, int64_t n_ctx, int n_threads) {
     const auto floats = [](int64_t rows, int64_t n) { return static_cast<size_t>(rows * n); };
     const int64_t n_q = int64_t{p.n_head} * p.head_dim, n_kv = int64_t{p.n_head_kv} * p.head_dim;
-    const int64_t widest = std::max({int64_t{p.n_embd}, n_q, int64_t{p.n_ff}});
+    const int64_t widest = std::max(int64_t{p.n_embd}, n_q);
     x.resize(floats(kMaxWidth, p.n_embd));
     y.resize(floats(kMaxWidth, p.n_embd));
     qkv.resize(floats(kMaxWidth, n_q + 2 * n_kv));
@@ -16,6 +16,7 @@ Workspace::Workspace(const ModelParams& p, int64_t n_ctx, int n_threads) {
     gate.resize(floats(kMaxWidth, p.n_ff));
     up.resize(floats(kMaxWidth, p.n_ff));
     act.resize(floats(kMaxWidth, widest / kBlockCols + 1));
+    act_ff.resize(floats(kMaxWidth, p.n_ff / kBlockCols + 1));
     hidden.resize(floats(kMaxDecode, p.n_embd));
     logits.reset(new float[floats(kMaxDecode, p.n_vocab)]);
     n_span = (p.n_vocab + kArgmaxSpan - 1) / kArgmaxSpan;

@@ -29,7 +29,8 @@ struct Workspace {
     std::vector<float> att;      // [k][n_head head_dim]
     std::vector<float> gate;     // [k][n_ff]
     std::vector<float> up;       // [k][n_ff]
-    std::vector<ActBlock> act;   // [k][n / 32] of whatever the next product reads
+    std::vector<ActBlock> act;     // [k][n / 32], quantised: what the next product over n_embd or n_head head_dim reads
+    std::vector<ActBlock> act_ff;  // [k][n_ff / 32], quantised gate
     std::vector<float> hidden;   // [rows][n_embd] after the final norm
     std::unique_ptr<float[]> logits;  // [rows][n_vocab], not touched before it is needed
     std::vector<ArgmaxPart> argmax;   // [rows][spans]

@@ -1,6 +1,7 @@
-// Products of k = 1..8 columns with one row group, written once over the vector primitives of `Simd`.
+// Products of k = 1..6 columns with a pair of row groups, written once over the vector primitives of `Simd`.
 //
-// Each block of weights is decoded once for all columns. A column's sums run in block order, whatever k is.
+// Each block of weights is decoded once for all columns, and each activation that is loaded meets two vectors of
+// weights: loads are what limits these loops. A column's sums run in block order, whatever k is.
 #pragma once
 
 #include <cstring>
@@ -28,32 +29,38 @@ template <int kBits> inline Simd::W weight_at(const uint8_t* nibbles, const uint
     return low;
 }
 
-// sums[c] = sum over vectors [j0, j1) of weights times the quantised activations of column c
-template <int kBits, int K>
-inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, const ActBlock* act, int64_t stride, int j0,
-                       int j1, Simd::I sums[K]) {
+// sums[g][c] = sum over vectors [J0, J1) of the weights of group g times the quantised activations of column c.
+// `pair` is the distance in bytes to the second group's block.
+template <int kBits, int J0, int J1, int K>
+inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pair, const ActBlock* act, int64_t stride,
+                       Simd::I sums[2][K]) {
     constexpr int depth = dot_depth<kBits>();
-    Simd::D part[K];
+    Simd::D part[2][K];
 #pragma GCC unroll 8
-    for (int j = j0; j < j1; j++) {
-        const Simd::W w = weight_at<kBits>(nibbles, extra, j);
-        const bool first = (j - j0) % depth == 0;
+    for (int j = J0; j < J1; j++) {
+        const Simd::W w0 = weight_at<kBits>(nibbles, extra, j);
+        const Simd::W w1 = weight_at<kBits>(nibbles + pair, extra + pair, j);
+        const bool first = (j - J0) % depth == 0;
 #pragma GCC unroll 8
         for (int c = 0; c < K; c++) {
-            const int8_t* q = act[c * stride].q + 4 * j;
-            part[c] = first ? Simd::dot_first(w, q) : Simd::dot(part[c], w, q);
+            const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
+            part[0][c] = first ? Simd::dot_first(w0, a) : Simd::dot(part[0][c], w0, a);
+            part[1][c] = first ? Simd::dot_first(w1, a) : Simd::dot(part[1][c], w1, a);
         }
-        if ((j - j0) % depth == depth - 1 || j == j1 - 1) {
+        if ((j - J0) % depth == depth - 1 || j == J1 - 1) {
 #pragma GCC unroll 8
             for (int c = 0; c < K; c++) {
-                const Simd::I wide = Simd::widen(part[c]);
-                sums[c] = j - j0 < depth ? wide : Simd::add_i(sums[c], wide);
+                for (int g = 0; g < 2; g++) {
+                    const Simd::I wide = Simd::widen(part[g][c]);
+                    sums[g][c] = j - J0 < depth ? wide : Simd::add_i(sums[g][c], wide);
+                }
             }
         }
     }
 }
 
-// Q8_0: value + 128 = 16 high + low; one plane after the other, or both in one where products of 8 bits fit
+// Q8_0, one group: value + 128 = 16 high + low; the two planes take the places of the two groups, or both are
+// joined where sums of full 8-bit products fit.
 template <int K>
 inline void block_sums_q8(const uint8_t* high, const uint8_t* low, const ActBlock* act, int64_t stride,
                           Simd::I sums[K]) {
@@ -67,28 +74,25 @@ inline void block_sums_q8(const uint8_t* high, const uint8_t* low, const ActBloc
             const Simd::W w = Simd::join(top, j < 4 ? Simd::low4(l) : Simd::high4(l));
 #pragma GCC unroll 8
             for (int c = 0; c < K; c++) {
-                const int8_t* q = act[c * stride].q + 4 * j;
-                part[c] = j == 0 ? Simd::dot_first(w, q) : Simd::dot(part[c], w, q);
+                const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
+                part[c] = j == 0 ? Simd::dot_first(w, a) : Simd::dot(part[c], w, a);
             }
         }
         for (int c = 0; c < K; c++) sums[c] = Simd::widen(part[c]);
     } else {
-        for (int plane = 0; plane < 2; plane++) {
-            const uint8_t* nibbles = plane == 0 ? high : low;
-            Simd::D part[K];
+        Simd::D part[2][K];
 #pragma GCC unroll 8
-            for (int j = 0; j < 8; j++) {
-                const Simd::W w = weight_at<4>(nibbles, nullptr, j);
+        for (int j = 0; j < 8; j++) {
+            const Simd::W h = weight_at<4>(high, nullptr, j);
+            const Simd::W l = weight_at<4>(low, nullptr, j);
 #pragma GCC unroll 8
-                for (int c = 0; c < K; c++) {
-                    const int8_t* q = act[c * stride].q + 4 * j;
-                    part[c] = j == 0 ? Simd::dot_first(w, q) : Simd::dot(part[c], w, q);
-                }
-            }
             for (int c = 0; c < K; c++) {
-                sums[c] = plane == 0 ? Simd::widen16(part[c]) : Simd::add_i(sums[c], Simd::widen(part[c]));
+                const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
+                part[0][c] = j == 0 ? Simd::dot_first(h, a) : Simd::dot(part[0][c], h, a);
+                part[1][c] = j == 0 ? Simd::dot_first(l, a) : Simd::dot(part[1][c], l, a);
             }
         }
+        for (int c = 0; c < K; c++) sums[c] = Simd::add_i(Simd::widen16(part[0][c]), Simd::widen(part[1][c]));
     }
 }
 
@@ -104,62 +108,80 @@ inline Simd::F accumulate_min(Simd::F acc, Simd::I sum, Simd::F d, Simd::F min, 
     return Simd::fma(min, Simd::set1(act.s), acc);
 }
 
+// One group of a Q8_0 matrix.
+template <int K>
+inline void group_q8(const uint8_t* w, const uint8_t* low, const ActBlock* act, int64_t n_block, Simd::F acc[K]) {
+    for (int c = 0; c < K; c++) acc[c] = Simd::zero();
+    for (int64_t b = 0; b < n_block; b++, w += format_block_bytes(Format::q8_0), low += 128) {
+        const Simd::F d = Simd::f16(w);
+        Simd::I sums[K] = {};
+        block_sums_q8<K>(w + 16, low, act + b, n_block, sums);
+        for (int c = 0; c < K; c++) {
+            const ActBlock& x = act[c * n_block + b];
+            acc[c] = accumulate_offset(acc[c], sums[c], 128, x.a, d, x.d);
+        }
+    }
+}
+
+// A pair of groups of any other quantised matrix; the second starts `pair` bytes after the first.
 template <Format kFormat, int K>
-inline void group_q(const uint8_t* w, const uint8_t* low, const ActBlock* act, int64_t n_block, Simd::F acc[K]) {
+inline void group_pair(const uint8_t* w, int64_t pair, const ActBlock* act, int64_t n_block, Simd::F acc[2][K]) {
     constexpr int block_bytes = format_block_bytes(kFormat);
     constexpr int super_bytes = format_super_bytes(kFormat);
-    Simd::F super_d = Simd::zero(), super_min = Simd::zero();
-    for (int c = 0; c < K; c++) acc[c] = Simd::zero();
+    constexpr bool five = kFormat == Format::q5_0 || kFormat == Format::q5_1 || kFormat == Format::q5_k;
+    constexpr bool has_min = kFormat == Format::q4_1 || kFormat == Format::q5_1;
+    Simd::F super_d[2] = {Simd::zero(), Simd::zero()}, super_min[2] = {Simd::zero(), Simd::zero()};
+    for (int g = 0; g < 2; g++) {
+        for (int c = 0; c < K; c++) acc[g][c] = Simd::zero();
+    }
     for (int64_t b = 0; b < n_block; b++) {
         const ActBlock* a = act + b;
         if constexpr (super_bytes > 0) {
             if (b % kSuperBlocks == 0) {
-                super_d = Simd::f16(w);
-                if constexpr (super_bytes == 32) super_min = Simd::f16(w + 16);
+                for (int g = 0; g < 2; g++) {
+                    super_d[g] = Simd::f16(w + g * pair);
+                    if constexpr (super_bytes == 32) super_min[g] = Simd::f16(w + g * pair + 16);
+                }
                 w += super_bytes;
             }
         }
-        Simd::I sums[K];
-        if constexpr (kFormat == Format::q4_0) {
-            const Simd::F d = Simd::f16(w);
-            block_sums<4, K>(w + 16, nullptr, a, n_block, 0, 8, sums);
-            for (int c = 0; c < K; c++) {
-                const ActBlock& x = a[c * n_block];
-                acc[c] = accumulate_offset(acc[c], sums[c], 8, x.a, d, x.d);
-            }
-        } else if constexpr (kFormat == Format::q5_0) {
-            const Simd::F d = Simd::f16(w);
-            block_sums<5, K>(w + 48, w + 16, a, n_block, 0, 8, sums);
-            for (int c = 0; c < K; c++) {
-                const ActBlock& x = a[c * n_block];
-                acc[c] = accumulate_offset(acc[c], sums[c], 16, x.a, d, x.d);
-            }
-        } else if constexpr (kFormat == Format::q8_0) {
-            const Simd::F d = Simd::f16(w);
-            block_sums_q8<K>(w + 16, low, a, n_block, sums);
-            low += 128;
-            for (int c = 0; c < K; c++) {
-                const ActBlock& x = a[c * n_block];
-                acc[c] = accumulate_offset(acc[c], sums[c], 128, x.a, d, x.d);
-            }
-        } else if constexpr (kFormat == Format::q4_1 || kFormat == Format::q5_1) {
-            constexpr int bits = kFormat == Format::q4_1 ? 4 : 5;
-            const Simd::F d = Simd::f16(w), min = Simd::f16(w + 16);
-            block_sums<bits, K>(w + (bits == 4 ? 32 : 64), w + 32, a, n_block, 0, 8, sums);
-            for (int c = 0; c < K; c++) acc[c] = accumulate_min(acc[c], sums[c], d, min, a[c * n_block]);
-        } else if constexpr (kFormat == Format::q4_k || kFormat == Format::q5_k) {
-            constexpr int bits = kFormat == Format::q4_k ? 4 : 5;
-            const Simd::F d = Simd::mul(super_d, Simd::u8(w));
-            const Simd::F min = Simd::sub(Simd::zero(), Simd::mul(super_min, Simd::u8(w + 8)));
-            block_sums<bits, K>(w + (bits == 4 ? 16 : 48), w + 16, a, n_block, 0, 8, sums);
-            for (int c = 0; c < K; c++) acc[c] = accumulate_min(acc[c], sums[c], d, min, a[c * n_block]);
-        } else if constexpr (kFormat == Format::q6_k) {
-            for (int half = 0; half < 2; half++) {
-                const Simd::F d = Simd::mul(super_d, Simd::i8(w + 8 * half));
-                block_sums<6, K>(w + 80, w + 16, a, n_block, 4 * half, 4 * half + 4, sums);
+        Simd::I sums[2][K] = {};
+        if constexpr (kFormat == Format::q6_k) {
+            block_sums<6, 0, 4, K>(w + 80, w + 16, pair, a, n_block, sums);
+            for (int g = 0; g < 2; g++) {
+                const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair));
                 for (int c = 0; c < K; c++) {
                     const ActBlock& x = a[c * n_block];
-                    acc[c] = accumulate_offset(acc[c], sums[c], 32, half == 0 ? x.a0 : x.a - x.a0, d, x.d);
+                    acc[g][c] = accumulate_offset(acc[g][c], sums[g][c], 32, x.a0, d, x.d);
+                }
+            }
+            block_sums<6, 4, 8, K>(w + 80, w + 16, pair, a, n_block, sums);
+            for (int g = 0; g < 2; g++) {
+                const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair + 8));
+                for (int c = 0; c < K; c++) {
+                    const ActBlock& x = a[c * n_block];
+                    acc[g][c] = accumulate_offset(acc[g][c], sums[g][c], 32, x.a - x.a0, d, x.d);
+                }
+            }
+        } else {
+            constexpr int extra_at = kFormat == Format::q5_1 ? 32 : 16;  // behind the scales
+            constexpr int nibbles_at = (has_min ? 32 : 16) + (five ? 32 : 0);
+            block_sums<five ? 5 : 4, 0, 8, K>(w + nibbles_at, w + extra_at, pair, a, n_block, sums);
+            for (int g = 0; g < 2; g++) {
+                const uint8_t* scales = w + g * pair;
+                if constexpr (super_bytes > 0) {
+                    const Simd::F d = Simd::mul(super_d[g], Simd::u8(scales));
+                    const Simd::F min = Simd::sub(Simd::zero(), Simd::mul(super_min[g], Simd::u8(scales + 8)));
+                    for (int c = 0; c < K; c++) acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
+                } else if constexpr (has_min) {
+                    const Simd::F d = Simd::f16(scales), min = Simd::f16(scales + 16);
+                    for (int c = 0; c < K; c++) acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
+                } else {
+                    const Simd::F d = Simd::f16(scales);
+                    for (int c = 0; c < K; c++) {
+                        const ActBlock& x = a[c * n_block];
+                        acc[g][c] = accumulate_offset(acc[g][c], sums[g][c], five ? 16 : 8, x.a, d, x.d);
+                    }
                 }
             }
         }
@@ -206,26 +228,43 @@ inline void write_group(const MatmulArgs& args, int64_t group, int c0, const Sim
     }
 }
 
-template <Format kFormat, int K> void tile(const MatmulArgs& args, int64_t group, int c0) {
+// Columns [c0, c0 + K) of groups `group` and, if `both`, the next.
+template <Format kFormat, int K> void tile(const MatmulArgs& args, int64_t group, bool both, int c0) {
     const PackedMatrix& m = *args.w;
-    Simd::F acc[K];
-    if constexpr (format_is_float(kFormat)) {
-        group_float<kFormat, K>(m.data + group * m.group_bytes, args.act_f32 + c0 * m.n_col, m.n_col, acc);
+    const uint8_t* w = m.data + group * m.group_bytes;
+    Simd::F acc[2][K];
+    if constexpr (format_is_float(kFormat) || kFormat == Format::q8_0) {
+        for (int g = 0; g < (both ? 2 : 1); g++, w += m.group_bytes) {
+            if constexpr (kFormat == Format::q8_0) {
+                const uint8_t* low = m.low + (group + g) * m.low_group_bytes();
+                group_q8<K>(w, low, args.act + c0 * m.n_block(), m.n_block(), acc[g]);
+            } else {
+                group_float<kFormat, K>(w, args.act_f32 + c0 * m.n_col, m.n_col, acc[g]);
+            }
+            write_group<K>(args, group + g, c0, acc[g]);
+        }
     } else {
-        const uint8_t* low = kFormat == Format::q8_0 ? m.low + group * m.low_group_bytes() : nullptr;
-        group_q<kFormat, K>(m.data + group * m.group_bytes, low, args.act + c0 * m.n_block(), m.n_block(), acc);
+        // a single last group stands for both; its double is dropped
+        group_pair<kFormat, K>(w, both ? m.group_bytes : 0, args.act + c0 * m.n_block(), m.n_block(), acc);
+        write_group<K>(args, group, c0, acc[0]);
+        if (both) write_group<K>(args, group + 1, c0, acc[1]);
     }
-    write_group<K>(args, group, c0, acc);
 }
 
-using TileFn = void (*)(const MatmulArgs&, int64_t, int);
+using TileFn = void (*)(const MatmulArgs&, int64_t, bool, int);
 
 template <Format kFormat, int K> constexpr TileFn tile_or_null() {
     if constexpr (K <= Simd::kTile) return tile<kFormat, K>;
     return nullptr;
 }
 
-// The row group stays in the first-level cache while all column tiles pass over it.
+// 7 and 8 columns go as 4 + 3 and 4 + 4: six and a rest of one or two would decode the weights for little
+inline int tile_width(int left) {
+    if (left <= Simd::kTile) return left;
+    return left <= 8 && Simd::kTile > 4 ? 4 : Simd::kTile;
+}
+
+// The row groups stay in the first-level cache while all column tiles pass over them.
 template <Format kFormat> void matmul_format(const MatmulArgs& args, int64_t group0, int64_t group1) {
     static constexpr TileFn tiles[] = {nullptr,
                                        tile_or_null<kFormat, 1>(),
@@ -233,12 +272,11 @@ template <Format kFormat> void matmul_format(const MatmulArgs& args, int64_t gro
                                        tile_or_null<kFormat, 3>(),
                                        tile_or_null<kFormat, 4>(),
                                        tile_or_null<kFormat, 5>(),
-                                       tile_or_null<kFormat, 6>(),
-                                       tile_or_null<kFormat, 7>(),
-                                       tile_or_null<kFormat, 8>()};
-    for (int64_t g = group0; g < group1; g++) {
-        for (int c = 0; c < args.k; c += Simd::kTile) {
-            tiles[args.k - c < Simd::kTile ? args.k - c : Simd::kTile](args, g, c);
+                                       tile_or_null<kFormat, 6>()};
+    for (int64_t g = group0; g < group1; g += 2) {
+        for (int c = 0, width; c < args.k; c += width) {
+            width = tile_width(args.k - c);
+            tiles[width](args, g, g + 1 < group1, c);
         }
     }
 }

@@ -159,42 +159,34 @@ int32_t argmax(const float* x, int64_t n) {
 
 
 
-// scores[r][p] for blocks [block0, block1) of 8 positions, R query rows
-template <int R>
-inline void score_blocks(const AttentionArgs& args, int row, int64_t block0, int64_t block1) {
+// scores[r][p] of B blocks of 8 positions from block b on, R query rows: R * B independent chains
+template <int R, int B> inline void score_tile(const AttentionArgs& args, int row, int64_t b, int64_t block0) {
     const int64_t ring = args.capacity / 8;
+    const uint8_t* key[B];
+    for (int i = 0; i < B; i++) key[i] = reinterpret_cast<const uint8_t*>(args.key + ((b + i) % ring) * 8 * args.head_dim);
+    Simd::F s[R][B];
+    for (int r = 0; r < R; r++) {
+        for (int i = 0; i < B; i++) s[r][i] = Simd::zero();
+    }
+    for (int d = 0; d < args.head_dim; d++) {
+        Simd::F x[B];
+        for (int i = 0; i < B; i++) x[i] = Simd::f16(key[i] + 16 * d);
+        for (int r = 0; r < R; r++) {
+            const Simd::F q = Simd::set1(args.query[row + r][d]);
+            for (int i = 0; i < B; i++) s[r][i] = Simd::fma(q, x[i], s[r][i]);
+        }
+    }
+    for (int r = 0; r < R; r++) {
+        float* to = args.scores + (row + r) * args.score_stride + (b - block0) * 8;
+        for (int i = 0; i < B; i++) Simd::store(to + 8 * i, s[r][i]);
+    }
+}
+
+template <int R> inline void score_blocks(const AttentionArgs& args, int row, int64_t block0, int64_t block1) {
+    constexpr int wide = R == 1 ? 6 : 3;
     int64_t b = block0;
-    for (; b + 2 <= block1; b += 2) {
-        const auto* k0 = reinterpret_cast<const uint8_t*>(args.key + (b % ring) * 8 * args.head_dim);
-        const auto* k1 = reinterpret_cast<const uint8_t*>(args.key + ((b + 1) % ring) * 8 * args.head_dim);
-        Simd::F s0[R], s1[R];
-        for (int r = 0; r < R; r++) s0[r] = s1[r] = Simd::zero();
-        for (int i = 0; i < args.head_dim; i++) {
-            const Simd::F x0 = Simd::f16(k0 + 16 * i), x1 = Simd::f16(k1 + 16 * i);
-            for (int r = 0; r < R; r++) {
-                const Simd::F q = Simd::set1(args.query[row + r][i]);
-                s0[r] = Simd::fma(q, x0, s0[r]);
-                s1[r] = Simd::fma(q, x1, s1[r]);
-            }
-        }
-        for (int r = 0; r < R; r++) {
-            float* to = args.scores + (row + r) * args.score_stride + (b - block0) * 8;
-            Simd::store(to, s0[r]);
-            Simd::store(to + 8, s1[r]);
-        }
-    }
-    for (; b < block1; b++) {
-        const auto* k0 = reinterpret_cast<const uint8_t*>(args.key + (b % ring) * 8 * args.head_dim);
-        Simd::F s0[R];
-        for (int r = 0; r < R; r++) s0[r] = Simd::zero();
-        for (int i = 0; i < args.head_dim; i++) {
-            const Simd::F x0 = Simd::f16(k0 + 16 * i);
-            for (int r = 0; r < R; r++) s0[r] = Simd::fma(Simd::set1(args.query[row + r][i]), x0, s0[r]);
-        }
-        for (int r = 0; r < R; r++) {
-            Simd::store(args.scores + (row + r) * args.score_stride + (b - block0) * 8, s0[r]);
-        }
-    }
+    for (; b + wide <= block1; b += wide) score_tile<R, wide>(args, row, b, block0);
+    for (; b < block1; b++) score_tile<R, 1>(args, row, b, block0);
 }
 
 // scores -> weights, zero outside [first, last]; returns 1 / sum
@@ -270,6 +262,9 @@ template <int R> void attend_rows(const AttentionArgs& args, int row) {
                                  args.last[row + r], block1 * 8);
     }
     int dim = 0;
+    if (R == 1) {
+        for (; dim + 64 <= args.head_dim; dim += 64) value_rows<R, 8>(args, row, dim, origin, inverse);
+    }
     for (; dim + 32 <= args.head_dim; dim += 32) value_rows<R, 4>(args, row, dim, origin, inverse);
     for (; dim < args.head_dim; dim += 8) value_rows<R, 1>(args, row, dim, origin, inverse);
 }

@@ -80,7 +80,9 @@ struct Simd {
         return bytes([&](int i) { return (bit <= 4 ? x.v[i] << (4 - bit) : x.v[i] >> (bit - 4)) & mask; });
     }
 
-    static D dot_first(W w, const int8_t* a) {
+    using A = const int8_t*;
+    static A load_a(const int8_t* a) { return a; }
+    static D dot_first(W w, A a) {
         D r;
         for (int l = 0; l < 8; l++) {
             r.v[l] = 0;
@@ -88,7 +90,7 @@ struct Simd {
         }
         return r;
     }
-    static D dot(D acc, W w, const int8_t* a) {
+    static D dot(D acc, W w, A a) {
         const D p = dot_first(w, a);
         for (int l = 0; l < 8; l++) acc.v[l] += p.v[l];
         return acc;

@@ -14,7 +14,7 @@ struct Simd {
     using W = __m256i;  // 32 x uint8
     using D = __m256i;  // a dot product on its way: 16 x int16 (maddubs) or 8 x int32 (dpbusd)
 
-    static constexpr int kTile = 8;  // columns that one sweep over a row group serves
+    static constexpr int kTile = 6;  // columns that one sweep over a row group serves
 
     static F zero() { return _mm256_setzero_ps(); }
     static F set1(float x) { return _mm256_set1_ps(x); }
@@ -67,33 +67,33 @@ struct Simd {
         return _mm256_and_si256(y, _mm256_set1_epi8(static_cast<char>(mask)));
     }
 
-    static __m256i four(const int8_t* a) {
+    using A = __m256i;  // 4 activations in every lane
+    static A load_a(const int8_t* a) {
         int32_t v;
         std::memcpy(&v, a, 4);
         return _mm256_set1_epi32(v);
     }
 #if defined(MTP_DOT_AVXVNNI) || defined(MTP_DOT_AVX512VNNI) || defined(MTP_DOT_EMULATED)
     static constexpr bool kWideDot = true;
-    static D dot(D acc, W w, const int8_t* a) {
+    static D dot(D acc, W w, A a) {
 #if defined(MTP_DOT_AVXVNNI)
-        return _mm256_dpbusd_avx_epi32(acc, w, four(a));
+        return _mm256_dpbusd_avx_epi32(acc, w, a);
 #elif defined(MTP_DOT_AVX512VNNI)
-        return _mm256_dpbusd_epi32(acc, w, four(a));
+        return _mm256_dpbusd_epi32(acc, w, a);
 #else  // what the instruction does, for tests on machines without it
-        const __m256i x = four(a);
-        const __m256i even = _mm256_set1_epi16(0x00ff);
-        const __m256i p0 = _mm256_madd_epi16(_mm256_and_si256(w, even), _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
-        const __m256i p1 = _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(x, 8));
+                const __m256i even = _mm256_set1_epi16(0x00ff);
+        const __m256i p0 = _mm256_madd_epi16(_mm256_and_si256(w, even), _mm256_srai_epi16(_mm256_slli_epi16(a, 8), 8));
+        const __m256i p1 = _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(a, 8));
         return _mm256_add_epi32(acc, _mm256_add_epi32(p0, p1));
 #endif
     }
-    static D dot_first(W w, const int8_t* a) { return dot(_mm256_setzero_si256(), w, a); }
+    static D dot_first(W w, A a) { return dot(_mm256_setzero_si256(), w, a); }
     static I widen(D d) { return d; }
     static I widen16(D d) { return _mm256_slli_epi32(d, 4); }
 #else
     static constexpr bool kWideDot = false;
-    static D dot_first(W w, const int8_t* a) { return _mm256_maddubs_epi16(w, four(a)); }
-    static D dot(D acc, W w, const int8_t* a) {
+    static D dot_first(W w, A a) { return _mm256_maddubs_epi16(w, a); }
+    static D dot(D acc, W w, A a) {
         D sum = _mm256_add_epi16(acc, dot_first(w, a));
         // keeps the compiler from turning the chain into a tree, whose many values would not fit the registers
         asm("" : "+x"(sum));

@@ -252,7 +252,10 @@ Status ModelLoader::fill(int n_threads, const LoadProgress& progress) {
                         piece.group0, piece.group1);
             done += piece.job->tensor->n_bytes * static_cast<size_t>(piece.group1 - piece.group0) /
                     static_cast<size_t>(m.n_group);
-            if (piece.group1 == m.n_group) file_.release_pages(*piece.job->tensor);
+            const size_t row = ggml_row_size(piece.job->tensor->type, m.n_col);
+            const size_t first = static_cast<size_t>(piece.group0) * kGroupRows * row;
+            const size_t last = std::min(static_cast<size_t>(piece.group1) * kGroupRows * row, piece.job->tensor->n_bytes);
+            file_.release(piece.job->tensor->data + first, last - first);
             if (reports && progress && !progress(done, total)) cancelled = true;
         }
     };

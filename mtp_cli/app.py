@@ -1,0 +1,93 @@
+"""The `mtp` program: one module per command, loaded when that command is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from mtp_cli import __version__
+
+COMMANDS = ("summarize", "proofread", "bench", "models", "doctor")
+"""In the order of the help text; each is mtp_cli.commands.NAME with `register(app)`."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"mtp {__version__}")
+        raise typer.Exit()
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Summarize and proofread text with a small language model on this machine's CPU, offline.
+
+    Environment: MTP_MODEL, MTP_CACHE_DIR, MTP_OFFLINE, NO_COLOR, MTP_DEBUG.
+
+    Exit codes: 0 fine, 1 --check found something, 2 usage or error, 3 model missing or damaged, 4 input too
+    long, 130 interrupted."""
+
+
+def build(arguments: Sequence[str]) -> typer.Typer:
+    """The app with the command that `arguments` name, or with all when they name none."""
+    app = typer.Typer(
+        name="mtp",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    named = next((word for word in arguments if not word.startswith("-")), "")
+    completing = any(name.startswith("_") and name.endswith("_COMPLETE") for name in os.environ)
+    for name in COMMANDS if named not in COMMANDS or completing else (named,):
+        importlib.import_module(f"mtp_cli.commands.{name}").register(app)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; returns the exit code. Nothing but SystemExit gets out."""
+    from mtp_cli.exits import ExitStatus, describe, one_line
+
+    try:
+        code = build(arguments)(args=list(arguments), prog_name="mtp", standalone_mode=False)
+    except SystemExit:
+        raise
+    except typer.TyperException as error:
+        return _usage(error)
+    except typer.Abort:
+        print("mtp: interrupted", file=sys.stderr)
+        return ExitStatus.INTERRUPTED
+    except BaseException as error:
+        if os.environ.get("MTP_DEBUG"):
+            raise
+        line, status = describe(error)
+        print(f"mtp: {one_line(line)}", file=sys.stderr)
+        return status
+    return code if isinstance(code, int) else ExitStatus.OK
+
+
+def _usage(error: typer.TyperException) -> int:
+    """A wrong command line: one line, and where the help is. No command at all: the help itself."""
+    from mtp_cli.exits import one_line
+
+    message = error.format_message()
+    if message.startswith("Usage:"):
+        print(message, file=sys.stderr)
+        return error.exit_code
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "mtp"
+    print(f"mtp: {one_line(message).rstrip('.')}; see `{command} --help`", file=sys.stderr)
+    return error.exit_code
+
+
+def main() -> NoReturn:
+    """The entry point of the `mtp` command."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""One module per command: options -> call -> exit status. Each has `register(app)`."""

@@ -1,0 +1,1 @@
+"""What a person sees besides the result: on stderr, and only there."""

@@ -1,0 +1,85 @@
+"""Job events -> the live line and the notes on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+from mtp_cli.events import EndEvent, PrefillEvent, StepEvent
+from mtp_cli.meters import memory
+from mtp_cli.meters.time import RunMeter
+from mtp_cli.tasks.job import JobEvent, Part, Plan, Reading, Text
+from mtp_cli.view.live import LiveLine
+from mtp_cli.view.terminal import can_redraw, is_terminal, use_colour
+
+
+class Progress:
+    """Listens to a job. `streaming` tells that Text events are written to stdout as they come."""
+
+    def __init__(
+        self, meter: RunMeter, *, quiet: bool, colour: str, streaming: bool, stream: TextIO | None = None
+    ) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._meter = meter
+        self._quiet = quiet
+        self._line: LiveLine | None = None
+        if not quiet and can_redraw(self._stream):
+            below = streaming and is_terminal(sys.stdout)
+            self._line = LiveLine(self._stream, colour=use_colour(colour, self._stream), below=below)
+        self._part = ""
+        self._resident = ""
+
+    def note(self, text: str) -> None:
+        """One line for the person, unless --quiet."""
+        if self._quiet:
+            return
+        self.clear()
+        self._stream.write(f"mtp: {text}\n")
+        self._stream.flush()
+
+    def loading(self, done: int, total: int) -> None:
+        """A Progress for open_engine."""
+        if self._line and self._line.due:
+            self._line.show([f"loading {done * 100 // max(total, 1)} %"])
+
+    def hear(self, event: JobEvent) -> None:
+        """Take one event."""
+        if isinstance(event, Plan):
+            self._part = ""
+        elif isinstance(event, Part):
+            self._part = f" {event.what} {event.number}/{event.total}" if event.total > 1 else ""
+        elif self._line and self._line.due:
+            if isinstance(event, Reading):
+                self._show(
+                    f"reading{self._part} {event.done:,}/{event.total:,} tokens", self._meter.prompt_rate
+                )
+            elif isinstance(event, (StepEvent, EndEvent, Text)):
+                tokens = f"writing{self._part} {self._meter.tokens_so_far:,} tokens"
+                self._show(tokens, self._meter.decode_rate)
+            elif isinstance(event, PrefillEvent):
+                self._show(f"reading{self._part} {event.prompt_tokens:,} tokens", self._meter.prompt_rate)
+
+    def before_text(self, text: str) -> None:
+        """`text` is about to go to stdout."""
+        if self._line:
+            self._line.before_text(text)
+
+    def after_text(self, text: str) -> None:
+        """`text` went to stdout."""
+        if self._line:
+            self._line.after_text(text)
+
+    def clear(self) -> None:
+        """Take the live line off the screen."""
+        if self._line:
+            self._line.clear()
+
+    def _show(self, stage: str, rate: float | None) -> None:
+        if not self._line:
+            return
+        speed = f"{rate:.1f} tok/s" if rate else ""
+        resident = memory.resident().value
+        used = f"{resident / 1e6:,.0f} MB" if resident is not None else "memory unavailable"
+        short = stage.replace(" tokens", "")
+        variants = [(stage, speed, used), (short, speed, used), (short, speed), (short,)]
+        self._line.show(["  ".join(part for part in variant if part) for variant in variants])

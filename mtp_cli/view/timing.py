@@ -1,0 +1,54 @@
+"""The timing block of -v."""
+
+from __future__ import annotations
+
+from mtp_cli.meters import Reading
+from mtp_cli.meters.time import RunMeter
+
+_LABEL_WIDTH = 22
+_NONE = "unavailable"
+
+
+def timing_block(meter: RunMeter, total_seconds: float, peak: Reading, energy: Reading) -> str:
+    """Lines as `ollama --verbose` prints them, and below them what it does not tell."""
+    first = meter.first_token_from_process
+    prompt = meter.first_token_from_prompt
+    rows = [
+        ("total duration", duration(total_seconds)),
+        ("load duration", duration(meter.load_seconds)),
+        ("prompt eval count", _tokens(meter.prompt_tokens) + _reused(meter.reused_tokens)),
+        ("prompt eval duration", duration(meter.prompt_seconds)),
+        ("prompt eval rate", _rate(meter.prompt_rate)),
+        ("eval count", _tokens(meter.generated_tokens)),
+        ("eval duration", duration(meter.decode_seconds)),
+        ("eval rate", _rate(meter.decode_rate)),
+        (
+            "time to first token",
+            _NONE
+            if first is None or prompt is None
+            else f"{duration(first)} from process start, {duration(prompt)} from prompt",
+        ),
+        ("peak memory", _NONE if peak.value is None else f"{peak.value / 1e6:.1f} MB ({peak.origin})"),
+        ("energy", _NONE if energy.value is None else f"{energy.value:.1f} J ({energy.origin})"),
+    ]
+    return "".join(f"{label + ':':<{_LABEL_WIDTH}}{value}\n" for label, value in rows)
+
+
+def duration(seconds: float) -> str:
+    """0.0171 -> "17.1ms", 75 -> "1m15.0s"."""
+    if seconds < 1:
+        return f"{seconds * 1e3:.1f}ms"
+    minutes, rest = divmod(seconds, 60)
+    return f"{int(minutes)}m{rest:.1f}s" if minutes else f"{rest:.2f}s"
+
+
+def _tokens(count: int) -> str:
+    return f"{count} token(s)"
+
+
+def _reused(count: int) -> str:
+    return f" (and {count} reused)" if count else ""
+
+
+def _rate(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.2f} tokens/s"

@@ -1,0 +1,142 @@
+"""An engine without weights: its answers are written beforehand. A token is a word piece or a single byte."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from mtp_cli.engine import ContextFullError, EngineError, ModelInfo, Progress
+
+END, BOS = 0, 1
+_PIECE = re.compile(rb"<\|[a-z_]+\|>| ?[A-Za-z]+|[\x00-\xff]", re.DOTALL)
+
+Script = Callable[[str], str]
+"""The prompt as text -> the answer."""
+
+
+class FakeEngine:
+    """Implements `mtp_cli.engine.Engine`. Words are single tokens, all else (emoji too) goes byte by byte.
+
+    `window`: positions a roll back can reach, as in a sliding-window cache. `fail` is raised by the decode
+    pass number `fail_at`. `calls` notes every prefill as (n_past, tokens)."""
+
+    def __init__(
+        self,
+        answer: Script,
+        *,
+        n_ctx: int = 512,
+        chat: bool = True,
+        window: int = 0,
+        fail: BaseException | None = None,
+        fail_at: int = 0,
+        pause: float = 0.0,
+    ) -> None:
+        self._answer = answer
+        self._n_ctx = n_ctx
+        self._chat = chat
+        self._window = window
+        self._fail, self._fail_at, self._pause = fail, fail_at, pause
+        self._ids: dict[bytes, int] = {b"<end>": END, b"<bos>": BOS}
+        self._bytes: list[bytes] = [b"", b""]
+        self.cache: list[int] = []
+        self._script: list[int] = []
+        self.calls: list[tuple[int, list[int]]] = []
+        self.passes = 0
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(Path("fake.gguf"), "fake", "fake", 1, 1, 1, 1, 1, 4096, {}, "scalar", self._chat)
+
+    @property
+    def n_ctx(self) -> int:
+        return self._n_ctx
+
+    @property
+    def n_past(self) -> int:
+        return len(self.cache)
+
+    @property
+    def n_threads(self) -> int:
+        return 1
+
+    def tokenize(self, text: str, *, special: bool = False, bos: bool = False) -> list[int]:
+        row = [BOS] if bos else []
+        for piece in _PIECE.findall(text.encode()):
+            parts = [piece] if special or not piece.startswith(b"<|") else [bytes([byte]) for byte in piece]
+            for part in parts:
+                if part not in self._ids:
+                    self._ids[part] = len(self._bytes)
+                    self._bytes.append(part)
+                row.append(self._ids[part])
+        return row
+
+    def piece(self, token: int) -> bytes:
+        return self._bytes[token]
+
+    def is_end(self, token: int) -> bool:
+        return token == END
+
+    def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
+        if not self._chat:
+            raise EngineError("the model has no chat template")
+        return "".join(f"<|{role}|>{text}<|end|>" for role, text in messages) + "<|assistant|>"
+
+    def prefill(self, tokens: Sequence[int], progress: Progress | None = None) -> int:
+        self._room(len(tokens))
+        self.calls.append((self.n_past, list(tokens)))
+        self.cache += tokens
+        if progress is not None:
+            progress(len(tokens), len(tokens))
+        prompt = b"".join(self._bytes[token] for token in self.cache).decode()
+        self._script = [*self.tokenize(self._answer(prompt)), END]
+        return self._next()
+
+    def decode(self, tokens: Sequence[int]) -> list[int]:
+        self._room(len(tokens))
+        self.passes += 1
+        if self._fail is not None and self.passes == self._fail_at:
+            raise self._fail
+        time.sleep(self._pause)
+        self.cache += tokens
+        return [self._next() for _ in tokens]
+
+    def logits(self, tokens: Sequence[int]) -> Any:
+        raise NotImplementedError
+
+    def rollback(self, n_past: int) -> None:
+        if n_past and self._window and self.n_past - n_past > self._window:
+            raise EngineError("these positions are gone")
+        del self.cache[n_past:]
+
+    def abort(self) -> None:
+        """Nothing runs for long."""
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    def _next(self) -> int:
+        return self._script.pop(0) if self._script else END
+
+    def _room(self, count: int) -> None:
+        if self.n_past + count > self._n_ctx:
+            raise ContextFullError(f"the context of {self._n_ctx} tokens is full")
+
+
+def last_text(prompt: str) -> str:
+    """The text that the proofreading prompt of the default chat template asks about."""
+    return prompt.rpartition("<|user|>Text: ")[2].partition("<|end|>")[0]
+
+
+def fixing(**words: str) -> Script:
+    """A proofreader that replaces words and copies the rest."""
+
+    def answer(prompt: str) -> str:
+        text = last_text(prompt)
+        for wrong, right in words.items():
+            text = re.sub(rf"\b{wrong}\b", right, text)
+        return " " + text
+
+    return answer
