@@ -31,9 +31,9 @@ class Stdout:
         """Show `text` now. Raises BrokenPipeError."""
         if text:
             self._before(text)
+            self._last = text  # before the text is out: an interrupt may come in between
             _out(text)
             self._after(text)
-            self._last = text
 
     def end(self) -> None:
         """The result is complete: end its last line, unless that is done or there is none."""

@@ -55,7 +55,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["proofread", "--nonsense"], "--nonsense"),
         (["proofread", "--threads", "-1"], "--threads"),
         (["proofread", "--format", "xml"], "xml"),
-        (["summarize", "--max-tokens", "many"], "many"),
+        (["summarize", "--max-tokens", "many"], "--max-tokens"),
     ],
 )
 def test_wrong_command_lines(line: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -248,7 +248,7 @@ def test_output_target_is_checked_before_the_work(mtp: Mtp, tmp_path: Path) -> N
 
 
 def test_interrupt_keeps_the_text_so_far(mtp: Mtp) -> None:
-    done = mtp(FakeEngine(summary_of, fail=KeyboardInterrupt(), fail_at=30), "summarize", stdin="We use it.")
+    done = mtp(FakeEngine(summary_of, fail=KeyboardInterrupt(), fail_at=20), "summarize", stdin="We use it.")
     assert done.code == 130
     assert done.text.startswith("🏋️‍♂️ Cats")
     assert done.text.endswith("\n")

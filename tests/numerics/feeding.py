@@ -27,6 +27,8 @@ ODD_SHAPES = [
     TinySpec(
         weight_type="Q5_1", n_embd=96, n_head=2, n_head_kv=1, head_dim=80, n_ff=224, n_vocab=283, tied=False
     ),
+    TinySpec(weight_type="Q4_0", rope_linear=4.0),
+    gemma_spec(weight_type="Q4_1", rope_linear=8.0),
     TinySpec(weight_type="Q8_0", n_embd=160, n_head=5, n_head_kv=5, head_dim=32, n_ff=96, n_vocab=263),
     TinySpec(weight_type="F16", n_embd=72, n_head=3, n_head_kv=1, head_dim=24, n_ff=100, n_vocab=271),
     gemma_spec(
@@ -48,6 +50,7 @@ def label(spec: TinySpec) -> str:
     extra = "".join(
         f"-{word}" for word in (spec.output_type, spec.fill if spec.fill != "normal" else "") if word
     )
+    extra += "-linear" if spec.rope_linear else ""
     return f"{spec.label()}{shape}{extra}" + ("" if spec.tied else "-untied")
 
 

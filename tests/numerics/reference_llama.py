@@ -17,6 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 
+STEP = 128
+"""Positions a pass: their logits over a large vocabulary take memory."""
+
+
 class LlamaReference:
     """A llama.cpp worker process. Use as a context manager."""
 
@@ -97,7 +101,7 @@ class _Model:
     def context(self, tokens: int, threads: int, exact_cache: bool) -> Any:
         params = self.api.llama_context_default_params()
         params.n_ctx = max(256, tokens)
-        params.n_batch = params.n_ubatch = 512
+        params.n_batch = params.n_ubatch = STEP
         params.n_threads = params.n_threads_batch = threads
         if exact_cache:
             params.type_k = params.type_v = self.api.GGML_TYPE_F32
@@ -108,14 +112,14 @@ class _Model:
         return context
 
     def logits(self, tokens: list[int], out: str, threads: int, exact_cache: bool) -> None:
-        """Write [tokens, n_vocab] to `out`, 512 positions a pass."""
+        """Write [tokens, n_vocab] to `out`, STEP positions a pass."""
         context = self.context(len(tokens), threads, exact_cache)
         n_vocab = self.api.llama_vocab_n_tokens(self.vocab)
         shape = (len(tokens), n_vocab)
         rows = np.lib.format.open_memmap(out, mode="w+", dtype=np.float32, shape=shape)
-        batch = self.api.llama_batch_init(512, 0, 1)
-        for start in range(0, len(tokens), 512):
-            chunk = tokens[start : start + 512]
+        batch = self.api.llama_batch_init(STEP, 0, 1)
+        for start in range(0, len(tokens), STEP):
+            chunk = tokens[start : start + STEP]
             batch.n_tokens = len(chunk)
             for i, token in enumerate(chunk):
                 batch.token[i], batch.pos[i], batch.logits[i] = token, start + i, 1

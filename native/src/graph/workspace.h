@@ -11,7 +11,7 @@
 namespace mtp {
 
 constexpr int kMaxDecode = 16;    // widest pass that leaves logits for every token
-constexpr int kMaxWidth = 128;    // widest pass: a chunk of a prefill
+constexpr int kMaxWidth = 192;    // widest pass: a chunk of a prefill
 constexpr int kArgmaxSpan = 8192; // logits that one unit of arg-max work looks at
 
 struct ArgmaxPart {

@@ -18,20 +18,21 @@ void put_nibbles(uint8_t* block_nibbles, int lane, const uint8_t* row16) {
     for (int j = 0; j < 4; j++) store32(block_nibbles + 32 * j + 4 * lane, load32(row16 + 4 * j));
 }
 
-// bits[c] = bit 4 of column c, as a 32-bit word
-void put_fifth(uint8_t* fifth, int lane, uint32_t bits) {
-    uint32_t out = 0;
+// 32 columns of five bits of one row, from their nibbles (as in put_nibbles) and bit 4 of column c in bits[c]
+void put_fives(uint8_t* fives, int lane, const uint8_t* row16, uint32_t bits) {
+    uint32_t v[8];  // four values each
     for (int j = 0; j < 8; j++) {
-        const uint32_t four = (bits >> (4 * j)) & 15;                 // columns 4 j .. 4 j + 3
-        const uint32_t spread = (four * 0x00204081u) & 0x01010101u;   // one bit a byte
-        out |= spread << j;
+        const uint32_t nibbles = (load32(row16 + 4 * (j % 4)) >> (j < 4 ? 0 : 4)) & 0x0f0f0f0fu;
+        const uint32_t four = (bits >> (4 * j)) & 15;                     // columns 4 j .. 4 j + 3
+        v[j] = nibbles | (((four * 0x00204081u) & 0x01010101u) << 4);     // one bit a byte
     }
-    store32(fifth + 4 * lane, out);
+    const uint32_t low3 = 0x07070707u, bit3 = 0x08080808u, bit4 = 0x10101010u, high2 = 0x18181818u;
+    store32(fives + 4 * lane, v[0] | ((v[5] & low3) << 5));
+    store32(fives + 32 + 4 * lane, v[1] | ((v[5] & high2) << 2) | ((v[7] & bit3) << 4));
+    store32(fives + 64 + 4 * lane, v[2] | ((v[6] & low3) << 5));
+    store32(fives + 96 + 4 * lane, v[3] | ((v[6] & high2) << 2) | ((v[7] & bit4) << 3));
+    store32(fives + 128 + 4 * lane, v[4] | ((v[7] & low3) << 5));
 }
-
-struct SourceRow {
-    const uint8_t* data;  // nullptr: a row past the end, all zero
-};
 
 const uint8_t kZeroBlock[512] = {};
 
@@ -48,12 +49,10 @@ void pack_q4(uint8_t* dst, const uint8_t* const rows[8], bool has_min) {
 
 void pack_q5(uint8_t* dst, const uint8_t* const rows[8], bool has_min) {
     const int header = has_min ? 4 : 2;
-    uint8_t* fifth = dst + (has_min ? 32 : 16);
     for (int lane = 0; lane < 8; lane++) {
         std::memcpy(dst + 2 * lane, rows[lane], 2);
         if (has_min) std::memcpy(dst + 16 + 2 * lane, rows[lane] + 2, 2);
-        put_fifth(fifth, lane, load32(rows[lane] + header));
-        put_nibbles(fifth + 32, lane, rows[lane] + header + 4);
+        put_fives(dst + (has_min ? 32 : 16), lane, rows[lane] + header + 4, load32(rows[lane] + header));
     }
 }
 
@@ -106,9 +105,10 @@ void pack_q45_k(uint8_t* dst, const uint8_t* const rows[8], bool five) {
             if (five) {
                 uint32_t bits = 0;
                 for (int c = 0; c < 32; c++) bits |= static_cast<uint32_t>((row[16 + c] >> sub) & 1) << c;
-                put_fifth(b + 16, lane, bits);
+                put_fives(b + 16, lane, nibbles, bits);
+            } else {
+                put_nibbles(b + 16, lane, nibbles);
             }
-            put_nibbles(b + (five ? 48 : 16), lane, nibbles);
         }
     }
 }
@@ -255,7 +255,16 @@ int nibble_at(const uint8_t* nibbles, int lane, int c) {
     return j < 4 ? byte & 15 : byte >> 4;
 }
 
-int fifth_at(const uint8_t* fifth, int lane, int c) { return (fifth[4 * lane + c % 4] >> (c / 4)) & 1; }
+int five_at(const uint8_t* fives, int lane, int c) {
+    const int j = c / 4;
+    const auto byte = [&](int i) { return int{fives[32 * i + 4 * lane + c % 4]}; };
+    switch (j) {
+        case 5: return (byte(0) >> 5) | (((byte(1) >> 5) & 3) << 3);
+        case 6: return (byte(2) >> 5) | (((byte(3) >> 5) & 3) << 3);
+        case 7: return (byte(4) >> 5) | ((byte(1) >> 7) << 3) | ((byte(3) >> 7) << 4);
+        default: return byte(j) & 31;
+    }
+}
 
 int sixth_at(const uint8_t* sixth, int lane, int c) {
     const int j = c / 4;
@@ -303,11 +312,11 @@ void unpack_row(const PackedMatrix& m, int64_t row, float* out) {
                     break;
                 case Format::q5_0:
                     out[c] = half_at(p + 2 * lane) *
-                             static_cast<float>(nibble_at(p + 48, lane, c) + 16 * fifth_at(p + 16, lane, c) - 16);
+                             static_cast<float>(five_at(p + 16, lane, c) - 16);
                     break;
                 case Format::q5_1:
                     out[c] = half_at(p + 2 * lane) *
-                                 static_cast<float>(nibble_at(p + 64, lane, c) + 16 * fifth_at(p + 32, lane, c)) +
+                                 static_cast<float>(five_at(p + 32, lane, c)) +
                              half_at(p + 16 + 2 * lane);
                     break;
                 case Format::q8_0:
@@ -320,7 +329,7 @@ void unpack_row(const PackedMatrix& m, int64_t row, float* out) {
                     break;
                 case Format::q5_k:
                     out[c] = d * static_cast<float>(p[lane]) *
-                                 static_cast<float>(nibble_at(p + 48, lane, c) + 16 * fifth_at(p + 16, lane, c)) -
+                                 static_cast<float>(five_at(p + 16, lane, c)) -
                              dmin * static_cast<float>(p[8 + lane]);
                     break;
                 case Format::q6_k: {

@@ -5,7 +5,9 @@
 // column 4 j + t. Quantised values are stored with an offset that makes them unsigned:
 //
 //   nibbles  128 bytes: vector j < 4 in the low, vector j + 4 in the high nibbles of 32 bytes
-//   fifth     32 bytes: bit j of each byte is bit 4 of the value in vector j            (Q5_*)
+//   fives    160 bytes: vectors 0..4 in the low five bits of 5 x 32 bytes; vector 5 in bits 5..7 of the first
+//            and 5..6 of the second, vector 6 in those of the third and fourth, vector 7 in bits 5..7 of the
+//            fifth and bit 7 of the second and fourth                                   (Q5_*)
 //   sixth     64 bytes: bits 2 (j / 2) of byte vector j % 2 are bits 4..5 of vector j   (Q6_K)
 //
 // Q8_0 is split in two nibble planes, value + 128 = 16 high + low: all high blocks (with the scales) first,

@@ -20,11 +20,25 @@ template <int kBits> constexpr int dot_depth() {
 
 // vector j of a block, offset to unsigned
 template <int kBits> inline Simd::W weight_at(const uint8_t* nibbles, const uint8_t* extra, int j) {
+    if constexpr (kBits == 5) {
+        if (j < 5) return Simd::bits<0, 0, 0x1f>(Simd::load_w(nibbles + 32 * j));
+        const Simd::W a = Simd::load_w(nibbles + (j == 5 ? 0 : j == 6 ? 64 : 128));
+        const Simd::W low = Simd::bits<5, 0, 0x07>(a);
+        const Simd::W b = Simd::load_w(nibbles + (j == 6 ? 96 : 32));
+        if (j < 7) return Simd::join(low, Simd::bits<5, 3, 0x18>(b));
+        const Simd::W c = Simd::load_w(nibbles + 96);
+        return Simd::join(low, Simd::join(Simd::bits<7, 3, 0x08>(b), Simd::bits<7, 4, 0x10>(c)));
+    }
     const Simd::W x = Simd::load_w(nibbles + 32 * (j % 4));
-    const Simd::W low = j < 4 ? Simd::low4(x) : Simd::high4(x);
-    if constexpr (kBits == 5) return Simd::join(low, Simd::field(Simd::load_w(extra), j, 0x10));
+    const Simd::W low = j < 4 ? Simd::bits<0, 0, 0x0f>(x) : Simd::bits<4, 0, 0x0f>(x);
     if constexpr (kBits == 6) {
-        return Simd::join(low, Simd::field(Simd::load_w(extra + 32 * (j % 2)), 2 * (j / 2), 0x30));
+        const Simd::W y = Simd::load_w(extra + 32 * (j % 2));
+        switch (j / 2) {
+            case 0: return Simd::join(low, Simd::bits<0, 4, 0x30>(y));
+            case 1: return Simd::join(low, Simd::bits<2, 4, 0x30>(y));
+            case 2: return Simd::join(low, Simd::bits<4, 4, 0x30>(y));
+            default: return Simd::join(low, Simd::bits<6, 4, 0x30>(y));
+        }
     }
     return low;
 }
@@ -39,7 +53,7 @@ inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pai
 #pragma GCC unroll 8
     for (int j = J0; j < J1; j++) {
         const Simd::W w0 = weight_at<kBits>(nibbles, extra, j);
-        const Simd::W w1 = weight_at<kBits>(nibbles + pair, extra + pair, j);
+        const Simd::W w1 = weight_at<kBits>(nibbles + pair, kBits == 6 ? extra + pair : nullptr, j);
         const bool first = (j - J0) % depth == 0;
 #pragma GCC unroll 8
         for (int c = 0; c < K; c++) {
@@ -70,8 +84,8 @@ inline void block_sums_q8(const uint8_t* high, const uint8_t* low, const ActBloc
         for (int j = 0; j < 8; j++) {
             const Simd::W h = Simd::load_w(high + 32 * (j % 4));
             const Simd::W l = Simd::load_w(low + 32 * (j % 4));
-            const Simd::W top = j < 4 ? Simd::field(h, 0, 0xf0) : Simd::field(h, 4, 0xf0);
-            const Simd::W w = Simd::join(top, j < 4 ? Simd::low4(l) : Simd::high4(l));
+            const Simd::W w = j < 4 ? Simd::join(Simd::bits<0, 4, 0xf0>(h), Simd::bits<0, 0, 0x0f>(l))
+                                    : Simd::join(Simd::bits<4, 4, 0xf0>(h), Simd::bits<4, 0, 0x0f>(l));
 #pragma GCC unroll 8
             for (int c = 0; c < K; c++) {
                 const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
@@ -164,9 +178,7 @@ inline void group_pair(const uint8_t* w, int64_t pair, const ActBlock* act, int6
                 }
             }
         } else {
-            constexpr int extra_at = kFormat == Format::q5_1 ? 32 : 16;  // behind the scales
-            constexpr int nibbles_at = (has_min ? 32 : 16) + (five ? 32 : 0);
-            block_sums<five ? 5 : 4, 0, 8, K>(w + nibbles_at, w + extra_at, pair, a, n_block, sums);
+            block_sums<five ? 5 : 4, 0, 8, K>(w + (has_min ? 32 : 16), nullptr, pair, a, n_block, sums);
             for (int g = 0; g < 2; g++) {
                 const uint8_t* scales = w + g * pair;
                 if constexpr (super_bytes > 0) {

@@ -213,8 +213,10 @@ inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t l
 template <int R, int V>
 inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t first, int64_t last,
                        Simd::F acc[R][V]) {
+    int64_t slot = first % args.capacity;
     for (int64_t p = first; p <= last; p++) {
-        const auto* v = reinterpret_cast<const uint8_t*>(args.value + (p % args.capacity) * args.head_dim + dim);
+        const auto* v = reinterpret_cast<const uint8_t*>(args.value + slot * args.head_dim + dim);
+        slot = slot + 1 == args.capacity ? 0 : slot + 1;
         Simd::F x[V];
         for (int i = 0; i < V; i++) x[i] = Simd::f16(v + 16 * i);
         for (int r = 0; r < R; r++) {

@@ -72,12 +72,10 @@ struct Simd {
         std::memcpy(r.v, p, 32);
         return r;
     }
-    static W low4(W x) { return bytes([&](int i) { return x.v[i] & 15; }); }
-    static W high4(W x) { return bytes([&](int i) { return x.v[i] >> 4; }); }
     static W join(W a, W b) { return bytes([&](int i) { return a.v[i] | b.v[i]; }); }
-    // (x shifted so that bit 0 of `mask`'s field comes from bit `bit` of x) & mask; field starts at bit 4
-    static W field(W x, int bit, int mask) {
-        return bytes([&](int i) { return (bit <= 4 ? x.v[i] << (4 - bit) : x.v[i] >> (bit - 4)) & mask; });
+    // each byte: the bits from kFrom on, moved to kTo, & kMask
+    template <int kFrom, int kTo, int kMask> static W bits(W x) {
+        return bytes([&](int i) { return (kFrom >= kTo ? x.v[i] >> (kFrom - kTo) : x.v[i] << (kTo - kFrom)) & kMask; });
     }
 
     using A = const int8_t*;

@@ -58,13 +58,12 @@ struct Simd {
     }
 
     static W load_w(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
-    static W low4(W x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
-    static W high4(W x) { return _mm256_and_si256(_mm256_srli_epi16(x, 4), _mm256_set1_epi8(15)); }
     static W join(W a, W b) { return _mm256_or_si256(a, b); }
-    // (bits of x from `bit` on, moved to bit 4) & mask
-    static W field(W x, int bit, int mask) {
-        const W y = bit <= 4 ? _mm256_slli_epi16(x, 4 - bit) : _mm256_srli_epi16(x, bit - 4);
-        return _mm256_and_si256(y, _mm256_set1_epi8(static_cast<char>(mask)));
+    // each byte: the bits from kFrom on, moved to kTo, & kMask; the mask must keep out what crosses bytes
+    template <int kFrom, int kTo, int kMask> static W bits(W x) {
+        if constexpr (kFrom > kTo) x = _mm256_srli_epi16(x, kFrom - kTo);
+        if constexpr (kFrom < kTo) x = _mm256_slli_epi16(x, kTo - kFrom);
+        return _mm256_and_si256(x, _mm256_set1_epi8(static_cast<char>(kMask)));
     }
 
     using A = __m256i;  // 4 activations in every lane
