@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -60,12 +60,12 @@ def run(arguments: Sequence[str]) -> int:
         code = build(arguments)(args=list(arguments), prog_name="mtp", standalone_mode=False)
     except SystemExit:
         raise
-    except typer.TyperException as error:
-        return _usage(error)
     except typer.Abort:
         print("mtp: interrupted", file=sys.stderr)
         return ExitStatus.INTERRUPTED
     except BaseException as error:
+        if hasattr(error, "format_message"):  # Typer's own errors; their class is not public everywhere
+            return _usage(error)
         if os.environ.get("MTP_DEBUG"):
             raise
         line, status = describe(error)
@@ -74,18 +74,18 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else ExitStatus.OK
 
 
-def _usage(error: typer.TyperException) -> int:
+def _usage(error: Any) -> int:
     """A wrong command line: one line, and where the help is. No command at all: the help itself."""
-    from mtp_cli.exits import one_line
+    from mtp_cli.exits import ExitStatus, one_line
 
     message = error.format_message()
-    if message.startswith("Usage:"):
-        print(message, file=sys.stderr)
-        return error.exit_code
     context = getattr(error, "ctx", None)
+    if not message or message.startswith("Usage:"):
+        print(message or context.get_help(), file=sys.stderr)
+        return ExitStatus.ERROR
     command = context.command_path if context is not None else "mtp"
     print(f"mtp: {one_line(message).rstrip('.')}; see `{command} --help`", file=sys.stderr)
-    return error.exit_code
+    return ExitStatus.ERROR
 
 
 def main() -> NoReturn:

@@ -11,8 +11,9 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 from typing import IO, Any, Protocol
+
+from mtp_cli.meters import memory
 
 KIND_MODEL = "model"
 """The model file is missing, damaged or not supported."""
@@ -72,23 +73,9 @@ class Arm(Protocol):
 
 
 def peak_rss_bytes() -> int | None:
-    """Highest resident set of this process so far, or None where the system does not tell.
-
-    Linux: VmHWM, since ru_maxrss there starts with the peak of the process that started this one.
-    """
-    try:
-        with Path("/proc/self/status").open(encoding="ascii", errors="replace") as status:
-            for line in status:
-                if line.startswith("VmHWM:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak) if sys.platform == "darwin" else int(peak) * 1024
+    """Highest resident set of this process so far, or None where the system does not tell."""
+    value = memory.peak().value
+    return None if value is None else int(value)
 
 
 def _answer(arm: Arm, request: dict[str, Any]) -> dict[str, Any]:

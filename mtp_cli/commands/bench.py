@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from mtp_cli.commands.common import ModelOption
+from mtp_cli.exits import UserError
 
 if TYPE_CHECKING:
     from mtp_cli.bench.run import Plan
@@ -98,6 +99,8 @@ def bench(
         _fail(str(error), 3)
     except BenchError as error:
         _fail(str(error), 3 if error.kind == KIND_MODEL else 2)
+    except UserError as error:
+        _fail(str(error), error.status)
     except PlotError as error:
         _fail(str(error))
     except KeyboardInterrupt:
@@ -118,8 +121,10 @@ def _arms(text: str) -> list[str]:
 
 def _check_targets(output: Path | None, plot: Path | None, startup: bool) -> None:
     """What would only fail after minutes of measuring fails now."""
-    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
-        _fail(f"cannot write {output}: it is a folder, or its folder is missing")
+    if output is not None:
+        from mtp_cli.outputs import check_target
+
+        check_target(output)
     if plot is not None:
         from mtp_cli.view.plot import check
 
@@ -202,18 +207,16 @@ def _plot(report: dict[str, Any], path: Path, *, complete: bool) -> None:
 
 
 def _write(report: dict[str, Any], form: str, output: Path | None) -> None:
+    """To stdout or to a file. Raises UserError."""
+    from mtp_cli.outputs import Stdout, write_whole
     from mtp_cli.view.bench_report import render
 
     text = render(report, form)
-    if output is None:
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has seen enough (`| head -1`); the interpreter must not complain at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if output is not None:
+        write_whole(output, text)
         return
     try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        _fail(f"cannot write {output}: {error.strerror or error}")
+        Stdout().write(text)
+    except BrokenPipeError:
+        # The reader has seen enough (`| head -1`); the interpreter must not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -23,14 +23,22 @@ struct NativeError {
 
 const char* code_name(Code code) {
     switch (code) {
-        case Code::ok: return "ok";
-        case Code::bad_file: return "bad_file";
-        case Code::unsupported: return "unsupported";
-        case Code::bad_argument: return "bad_argument";
-        case Code::context_full: return "context_full";
-        case Code::aborted: return "aborted";
-        case Code::out_of_memory: return "out_of_memory";
-        case Code::internal: return "internal";
+    case Code::ok:
+        return "ok";
+    case Code::bad_file:
+        return "bad_file";
+    case Code::unsupported:
+        return "unsupported";
+    case Code::bad_argument:
+        return "bad_argument";
+    case Code::context_full:
+        return "context_full";
+    case Code::aborted:
+        return "aborted";
+    case Code::out_of_memory:
+        return "out_of_memory";
+    case Code::internal:
+        return "internal";
     }
     return "internal";
 }
@@ -40,7 +48,8 @@ PyObject* error_type = nullptr;
 [[noreturn]] void raise(const Status& status) {
     // a signal handler's exception (KeyboardInterrupt) comes first
     if (PyErr_Occurred()) throw nb::python_error();
-    nb::object args = nb::make_tuple(code_name(status.code), nb::bytes(status.message.data(), status.message.size()));
+    nb::object args =
+        nb::make_tuple(code_name(status.code), nb::bytes(status.message.data(), status.message.size()));
     PyErr_SetObject(error_type, args.ptr());
     throw nb::python_error();
 }
@@ -51,7 +60,7 @@ void must(const Status& status) {
 
 // Runs Python's signal handlers now and then, so that Ctrl-C ends a long pass. Call without the GIL.
 class SignalPoll {
-public:
+  public:
     bool operator()() {
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(20)) return false;
@@ -60,13 +69,13 @@ public:
         return PyErr_CheckSignals() != 0;
     }
 
-private:
+  private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 // Calls a Python progress function; an exception in it stops the work.
 class PyProgress {
-public:
+  public:
     explicit PyProgress(nb::object call) : call_(std::move(call)) {}
     bool failed() const { return failed_; }
     Progress function() {
@@ -74,7 +83,8 @@ public:
         return [this](int64_t done, int64_t total) {
             if (failed_) return;
             nb::gil_scoped_acquire gil;
-            PyObject* result = PyObject_CallFunction(call_.ptr(), "LL", static_cast<long long>(done), static_cast<long long>(total));
+            PyObject* result = PyObject_CallFunction(call_.ptr(), "LL", static_cast<long long>(done),
+                                                     static_cast<long long>(total));
             if (result) {
                 Py_DECREF(result);
             } else {
@@ -83,7 +93,7 @@ public:
         };
     }
 
-private:
+  private:
     nb::object call_;
     bool failed_ = false;
 };
@@ -91,15 +101,17 @@ private:
 using Logits = nb::ndarray<nb::numpy, float, nb::ndim<2>>;
 
 class PyEngine {
-public:
-    PyEngine(const std::string& path, int64_t n_ctx, int n_threads, const std::string& kernel, nb::object progress) {
+  public:
+    PyEngine(const std::string& path, int64_t n_ctx, int n_threads, const std::string& kernel,
+             nb::object progress) {
         PyProgress report(std::move(progress));
         SignalPoll signals;
         Status status;
         {
             nb::gil_scoped_release nogil;
-            status = Engine::open(path, {n_ctx, n_threads, kernel}, report.function(),
-                                  [&] { return report.failed() || signals(); }, &engine_);
+            status = Engine::open(
+                path, {n_ctx, n_threads, kernel}, report.function(),
+                [&] { return report.failed() || signals(); }, &engine_);
         }
         must(status);
     }
@@ -107,14 +119,21 @@ public:
     int32_t prefill(const std::vector<int32_t>& tokens, nb::object progress) {
         PyProgress report(std::move(progress));
         int32_t next = -1;
-        run([&](Engine& e) { return e.prefill(tokens.data(), static_cast<int64_t>(tokens.size()), report.function(), &next); },
+        run(
+            [&](Engine& e) {
+                return e.prefill(tokens.data(), static_cast<int64_t>(tokens.size()), report.function(),
+                                 &next);
+            },
             &report);
         return next;
     }
 
     std::vector<int32_t> decode(const std::vector<int32_t>& tokens) {
         std::vector<int32_t> next(tokens.size());
-        run([&](Engine& e) { return e.decode(tokens.data(), static_cast<int>(std::min<size_t>(tokens.size(), 1 << 20)), next.data()); });
+        run([&](Engine& e) {
+            return e.decode(tokens.data(), static_cast<int>(std::min<size_t>(tokens.size(), 1 << 20)),
+                            next.data());
+        });
         return next;
     }
 
@@ -153,7 +172,8 @@ public:
     nb::bytes chat_prompt(const std::vector<std::pair<nb::bytes, nb::bytes>>& messages) {
         std::vector<std::pair<std::string, std::string>> plain;
         for (const auto& [role, content] : messages) {
-            plain.emplace_back(std::string(role.c_str(), role.size()), std::string(content.c_str(), content.size()));
+            plain.emplace_back(std::string(role.c_str(), role.size()),
+                               std::string(content.c_str(), content.size()));
         }
         std::string out;
         must(get().tokenizer().chat_prompt(plain, true, &out));
@@ -184,7 +204,7 @@ public:
         return out;
     }
 
-private:
+  private:
     Engine& get() {
         if (!engine_) must(Status::error(Code::bad_argument, "the engine is closed"));
         return *engine_;
@@ -224,7 +244,8 @@ NB_MODULE(_native, m) {
     error_type = PyErr_NewException("mtp_cli._native.Error", PyExc_RuntimeError, nullptr);
     m.attr("Error") = nb::handle(error_type);
     m.attr("MAX_WIDTH") = kMaxDecode;
-    m.def("kernel_sets", &kernel_sets, "Kernel sets of this build and CPU: compiled, usable (best first), features.");
+    m.def("kernel_sets", &kernel_sets,
+          "Kernel sets of this build and CPU: compiled, usable (best first), features.");
     nb::class_<PyEngine>(m, "Engine")
         .def(nb::init<const std::string&, int64_t, int, const std::string&, nb::object>(), nb::arg("path"),
              nb::arg("n_ctx"), nb::arg("n_threads"), nb::arg("kernel"), nb::arg("progress").none())

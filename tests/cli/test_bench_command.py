@@ -100,8 +100,8 @@ def test_csv_is_one_value_a_line(app: typer.Typer, model: str) -> None:
         (("--prompts", "/no/such/file.jsonl"), 2, "cannot read /no/such/file.jsonl"),
         (("--plot", "curve.gif"), 2, "ends in .png or .svg"),
         (("--plot", "/no/such/folder/curve.png"), 2, "there is no folder"),
-        (("-o", "/no/such/folder/report"), 2, "cannot write"),
-        (("-o", "/"), 2, "cannot write"),
+        (("-o", "/no/such/folder/report"), 2, "there is no folder"),
+        (("-o", "/"), 2, "that is a folder"),
         (("--startup", "--plot", "curve.png"), 2, "use one of them"),
         (("--model", "/no/such/model.gguf"), 3, "there is no file"),
         (("--model", "smolm2-135m"), 3, "did you mean"),
@@ -163,7 +163,7 @@ def test_without_matplotlib_plot_fails_before_measuring(
     assert "pip install 'mtp-cli[plot]'" in result.stderr
 
 
-INTERRUPTED = """
+PROGRAM = """
 import sys
 from mtp_cli.bench import run
 from mtp_cli.commands import bench
@@ -178,7 +178,7 @@ app()
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_prints_what_was_measured(model: str) -> None:
     # The third call of this reference never answers; by then one pair has been measured.
-    source = INTERRUPTED.format(commands=fake_commands(reference="hangs"))
+    source = PROGRAM.format(commands=fake_commands(reference="hangs"))
     options = ["--model", model, *QUICK, "--format", "json", "-v"]
     process = subprocess.Popen(
         [sys.executable, "-c", source, *options],
@@ -198,6 +198,22 @@ def test_ctrl_c_prints_what_was_measured(model: str) -> None:
     found = json.loads(out)
     assert found["complete"] is False
     assert found["arms"][1]["decode_tok_s"] == pytest.approx(500)
+
+
+def test_reader_that_leaves_is_no_error(model: str) -> None:
+    source = PROGRAM.format(commands=fake_commands())
+    process = subprocess.Popen(
+        [sys.executable, "-c", source, "--model", model, *QUICK, "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) == 0
+    assert errors == b""
 
 
 def test_startup_compares_whole_processes(

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-
 STEP = 128
 """Positions a pass: their logits over a large vocabulary take memory."""
 

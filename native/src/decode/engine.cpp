@@ -23,7 +23,8 @@ Status choose_kernels(const std::string& name, const KernelSet** out) {
         }
         names += std::string(names.empty() ? "" : ", ") + set->name;
     }
-    return Status::error(Code::bad_argument, "kernel set '" + name + "' cannot run here (auto, " + names + " can)");
+    return Status::error(Code::bad_argument,
+                         "kernel set '" + name + "' cannot run here (auto, " + names + " can)");
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ Status Engine::open(const std::string& path, const EngineOptions& options, const
     if (!weights.ok()) return weights;
     if (!vocabulary.ok()) return vocabulary;
     if (engine->tokenizer_->n_tokens() > engine->model_->params.n_vocab) {
-        return Status::error(Code::bad_file, path + ": the vocabulary has more tokens than the embedding has rows");
+        return Status::error(Code::bad_file,
+                             path + ": the vocabulary has more tokens than the embedding has rows");
     }
     if (Status s = engine->set_up(); !s.ok()) return s;
     *out = std::move(engine);
@@ -64,7 +66,8 @@ Status Engine::set_up() {
     const ModelParams& p = model_->params;
     int64_t n_ctx = options_.n_ctx > 0 ? options_.n_ctx : std::min(p.n_ctx_train, kDefaultCtx);
     if (n_ctx > p.n_ctx_train) {
-        return Status::error(Code::bad_argument, "a context of " + std::to_string(n_ctx) + " tokens is more than the model's " +
+        return Status::error(Code::bad_argument, "a context of " + std::to_string(n_ctx) +
+                                                     " tokens is more than the model's " +
                                                      std::to_string(p.n_ctx_train));
     }
     KvShape shape;
@@ -90,13 +93,14 @@ Status Engine::set_up() {
 Status Engine::check(const int32_t* tokens, int64_t n) const {
     if (n < 1) return Status::error(Code::bad_argument, "no tokens");
     if (cache_.length() + n > cache_.n_ctx()) {
-        return Status::error(Code::context_full, "the context of " + std::to_string(cache_.n_ctx()) + " tokens is full (" +
-                                                     std::to_string(cache_.length()) + " used, " + std::to_string(n) +
-                                                     " more asked for)");
+        return Status::error(Code::context_full, "the context of " + std::to_string(cache_.n_ctx()) +
+                                                     " tokens is full (" + std::to_string(cache_.length()) +
+                                                     " used, " + std::to_string(n) + " more asked for)");
     }
     for (int64_t i = 0; i < n; i++) {
         if (tokens[i] < 0 || tokens[i] >= model_->params.n_vocab) {
-            return Status::error(Code::bad_argument, "token id " + std::to_string(tokens[i]) + " is outside of the vocabulary");
+            return Status::error(Code::bad_argument,
+                                 "token id " + std::to_string(tokens[i]) + " is outside of the vocabulary");
         }
     }
     return {};
@@ -162,7 +166,9 @@ Status Engine::prefill(const int32_t* tokens, int64_t n, const Progress& progres
 }
 
 Status Engine::decode(const int32_t* tokens, int n, int32_t* next) {
-    if (n > kMaxDecode) return Status::error(Code::bad_argument, "a pass takes at most " + std::to_string(kMaxDecode) + " tokens");
+    if (n > kMaxDecode)
+        return Status::error(Code::bad_argument,
+                             "a pass takes at most " + std::to_string(kMaxDecode) + " tokens");
     if (Status s = check(tokens, n); !s.ok()) return s;
     aborted_ = false;
     if (Status s = forward(tokens, n, n); !s.ok()) return s;
@@ -177,7 +183,8 @@ Status Engine::logits(const int32_t* tokens, int64_t n, float* out) {
     for (int64_t done = 0; done < n;) {
         const int k = static_cast<int>(std::min<int64_t>(kMaxDecode, n - done));
         if (Status s = forward(tokens + done, k, k); !s.ok()) return s;
-        std::memcpy(out + done * n_vocab, work_->logits.get(), static_cast<size_t>(k * n_vocab) * sizeof(float));
+        std::memcpy(out + done * n_vocab, work_->logits.get(),
+                    static_cast<size_t>(k * n_vocab) * sizeof(float));
         done += k;
     }
     return {};

@@ -19,7 +19,7 @@ struct ggml_threadpool;
 namespace mtp {
 
 struct EngineOptions {
-    int64_t n_ctx = 0;            // 0: the model's own, at most 4096
+    int64_t n_ctx = 0;  // 0: the model's own, at most 4096
     int n_threads = 1;
     std::string kernel = "auto";  // or the name of a set
 };
@@ -29,12 +29,13 @@ using Interrupt = std::function<bool()>;
 using Progress = std::function<void(int64_t done, int64_t total)>;
 
 class Engine {
-public:
+  public:
     static Status open(const std::string& path, const EngineOptions& options, const Progress& progress,
                        const Interrupt& interrupt, std::unique_ptr<Engine>* out);
     ~Engine();
 
-    // Any number of tokens in chunks; *next is the arg-max after the last. An abort leaves the finished chunks.
+    // Any number of tokens in chunks; *next is the arg-max after the last. An abort leaves the finished
+    // chunks.
     Status prefill(const int32_t* tokens, int64_t n, const Progress& progress, int32_t* next);
     // One pass over 1..kMaxDecode tokens; next[i] is the arg-max after token i.
     Status decode(const int32_t* tokens, int n, int32_t* next);
@@ -56,7 +57,7 @@ public:
     size_t cache_bytes() const { return cache_.reserved_bytes(); }
     KvCache& cache() { return cache_; }
 
-private:
+  private:
     Engine() = default;
     Status set_up();
     Status check(const int32_t* tokens, int64_t n) const;

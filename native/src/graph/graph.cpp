@@ -12,13 +12,13 @@ void run_op(ggml_tensor*, int ith, int nth, void* userdata) {
 }  // namespace
 
 class GraphBuilder {
-public:
+  public:
     GraphBuilder(OpContext* context, PassGraph* graph, int width)
         : context_(context), graph_(graph), width_(width), params_(context->model->params) {}
 
     void build(int rows);
 
-private:
+  private:
     // Appends an op whose result is [n, rows]; it depends on the op before, which keeps the chain in order.
     Op& append(void (*run)(Op&, int, int), const char* name, int64_t n, int64_t rows, void* data) {
         graph_->ops_.emplace_back();
@@ -26,8 +26,8 @@ private:
         op.run = run;
         op.context = context_;
         ggml_tensor* sources[1] = {last_};
-        ggml_tensor* node = ggml_custom_4d(graph_->ggml_, GGML_TYPE_F32, n, rows, 1, 1, sources, last_ ? 1 : 0, run_op,
-                                           GGML_N_TASKS_MAX, &op);
+        ggml_tensor* node = ggml_custom_4d(graph_->ggml_, GGML_TYPE_F32, n, rows, 1, 1, sources,
+                                           last_ ? 1 : 0, run_op, GGML_N_TASKS_MAX, &op);
         node->data = data;
         ggml_set_name(node, name);
         ggml_build_forward_expand(graph_->graph_, node);
@@ -41,7 +41,8 @@ private:
         return op;
     }
     static void feeds(Op& op, std::initializer_list<const PackedMatrix*> readers) {
-        for (const PackedMatrix* m : readers) (format_is_float(m->format) ? op.want_f32 : op.want_quantized) = true;
+        for (const PackedMatrix* m : readers)
+            (format_is_float(m->format) ? op.want_f32 : op.want_quantized) = true;
     }
     void build_layer(int index);
 
@@ -64,7 +65,7 @@ void GraphBuilder::build_layer(int index) {
     attn_norm.norm = l.attn_norm;
     attn_norm.post_norm = pending_post_norm_;
     feeds(attn_norm, {&l.q, &l.k, &l.v});
-    layer_op(index, op_qkv, "qkv", n_q + 2 * n_kv, w.qkv.data());            // [n_q + 2 n_kv, k]
+    layer_op(index, op_qkv, "qkv", n_q + 2 * n_kv, w.qkv.data());  // [n_q + 2 n_kv, k]
     layer_op(index, op_rope_store, "rope_store", n_q + 2 * n_kv, w.qkv.data());
     Op& attention = layer_op(index, op_attention, "attention", n_q, w.att.data());  // [n_q, k]
     if (p.head_dim % kBlockCols == 0) {
@@ -72,14 +73,16 @@ void GraphBuilder::build_layer(int index) {
     } else {
         feeds(layer_op(index, op_quantize_att, "quantize_att", n_q, w.att.data()), {&l.o});
     }
-    layer_op(index, op_attn_output, "attn_output", p.n_embd, w.x.data()).post_norm = l.attn_post_norm;  // [n_embd, k]
+    layer_op(index, op_attn_output, "attn_output", p.n_embd, w.x.data()).post_norm =
+        l.attn_post_norm;  // [n_embd, k]
 
     Op& ffn_norm = layer_op(index, op_norm, "ffn_norm", p.n_embd, w.y.data());  // [n_embd, k]
     ffn_norm.norm = l.ffn_norm;
     ffn_norm.post_norm = l.attn_post_norm;
     feeds(ffn_norm, {&l.gate, &l.up});
     feeds(layer_op(index, op_gate_up, "gate_up", p.n_ff, w.gate.data()), {&l.down});  // [n_ff, k]
-    layer_op(index, op_ffn_down, "ffn_down", p.n_embd, w.x.data()).post_norm = l.ffn_post_norm;  // [n_embd, k]
+    layer_op(index, op_ffn_down, "ffn_down", p.n_embd, w.x.data()).post_norm =
+        l.ffn_post_norm;  // [n_embd, k]
     pending_post_norm_ = l.ffn_post_norm;
 }
 
@@ -99,7 +102,8 @@ void GraphBuilder::build(int rows) {
 
 Status PassGraph::build(OpContext* context, int width, int rows, std::unique_ptr<PassGraph>* out) {
     const size_t n_node = static_cast<size_t>(context->model->params.n_layer) * 10 + 4;
-    ggml_init_params init = {ggml_tensor_overhead() * n_node + ggml_graph_overhead_custom(n_node, false), nullptr, true};
+    ggml_init_params init = {ggml_tensor_overhead() * n_node + ggml_graph_overhead_custom(n_node, false),
+                             nullptr, true};
     std::unique_ptr<PassGraph> graph(new PassGraph());
     graph->ggml_ = ggml_init(init);
     if (!graph->ggml_) return Status::error(Code::out_of_memory, "not enough memory for a graph");

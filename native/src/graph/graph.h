@@ -10,7 +10,7 @@
 namespace mtp {
 
 class PassGraph {
-public:
+  public:
     // width: tokens of a pass. rows: of these the last `rows` get hidden states and logits; 0: none.
     // The context must outlive the graph.
     static Status build(OpContext* context, int width, int rows, std::unique_ptr<PassGraph>* out);
@@ -21,7 +21,7 @@ public:
     ggml_cgraph* graph() const { return graph_; }
     void reset();  // before each run: nothing is handed out yet
 
-private:
+  private:
     PassGraph() = default;
     friend class GraphBuilder;
     ggml_context* ggml_ = nullptr;

@@ -7,7 +7,8 @@ namespace mtp {
 namespace {
 
 // Hands out units [begin, end) of `n` in steps, until none are left.
-template <class Fn> void share(Op& op, int nth, int64_t n, int64_t steps_per_thread, Fn fn, int64_t multiple = 1) {
+template <class Fn>
+void share(Op& op, int nth, int64_t n, int64_t steps_per_thread, Fn fn, int64_t multiple = 1) {
     const int64_t step = std::max<int64_t>(1, n / (int64_t{nth} * steps_per_thread * multiple)) * multiple;
     for (int64_t begin; (begin = op.next.fetch_add(step, std::memory_order_relaxed)) < n;) {
         fn(begin, std::min(begin + step, n));
@@ -17,14 +18,14 @@ template <class Fn> void share(Op& op, int nth, int64_t n, int64_t steps_per_thr
 int64_t blocks(int64_t n) { return n / kBlockCols; }
 
 // Several products over the same activations, as one range of row groups.
-template <size_t N>
-void multiply(Op& op, int nth, const MatmulArgs (&products)[N]) {
+template <size_t N> void multiply(Op& op, int nth, const MatmulArgs (&products)[N]) {
     int64_t total = 0;
     for (const MatmulArgs& p : products) total += p.w->n_group;
     share(op, nth, total, 8, [&](int64_t begin, int64_t end) {
         int64_t offset = 0;
         for (const MatmulArgs& p : products) {
-            const int64_t g0 = std::max<int64_t>(begin - offset, 0), g1 = std::min(end - offset, p.w->n_group);
+            const int64_t g0 = std::max<int64_t>(begin - offset, 0),
+                          g1 = std::min(end - offset, p.w->n_group);
             if (g0 < g1) op.context->kernels->matmul(p, g0, g1);
             offset += p.w->n_group;
         }
@@ -132,7 +133,8 @@ void quantize_rows(Op& op, int nth, const float* rows, int64_t n) {
     const int64_t parts = ctx.pass.k >= 4 * nth ? 1 : 4;
     share(op, nth, ctx.pass.k * parts, 4, [&](int64_t begin, int64_t end) {
         for (int64_t u = begin; u < end; u++) {
-            const int64_t c = u / parts, b0 = blocks(n) * (u % parts) / parts, b1 = blocks(n) * (u % parts + 1) / parts;
+            const int64_t c = u / parts, b0 = blocks(n) * (u % parts) / parts,
+                          b1 = blocks(n) * (u % parts + 1) / parts;
             ctx.kernels->quantize(rows + c * n + b0 * kBlockCols, (b1 - b0) * kBlockCols,
                                   ctx.work->act.data() + c * blocks(n) + b0);
         }
@@ -145,7 +147,8 @@ void project(Op& op, int nth, const PackedMatrix& weight, const ActBlock* act, c
     Workspace& w = *ctx.work;
     const int64_t n = ctx.model->params.n_embd;
     const bool joins = op.post_norm == nullptr;
-    multiply(op, nth, {MatmulArgs{&weight, act, act_f32, ctx.pass.k, joins ? w.x.data() : w.y.data(), n, joins}});
+    multiply(op, nth,
+             {MatmulArgs{&weight, act, act_f32, ctx.pass.k, joins ? w.x.data() : w.y.data(), n, joins}});
 }
 
 }  // namespace
@@ -167,7 +170,8 @@ void op_norm(Op& op, int, int nth) {
     const int64_t n = ctx.model->params.n_embd;
     share(op, nth, ctx.pass.k, 4, [&](int64_t begin, int64_t end) {
         for (int64_t c = begin; c < end; c++) {
-            norm_column(op, static_cast<int>(c), ctx.work->y.data() + c * n, ctx.work->act.data() + c * blocks(n));
+            norm_column(op, static_cast<int>(c), ctx.work->y.data() + c * n,
+                        ctx.work->act.data() + c * blocks(n));
         }
     });
 }
@@ -215,7 +219,7 @@ void op_quantize_att(Op& op, int, int nth) {
     quantize_rows(op, nth, op.context->work->att.data(), int64_t{p.n_head} * p.head_dim);
 }
 
-void op_attn_output(Op& op, int, int nth) { 
+void op_attn_output(Op& op, int, int nth) {
     Workspace& w = *op.context->work;
     project(op, nth, op.layer->o, w.act.data(), w.att.data());
 }
@@ -228,21 +232,24 @@ void op_gate_up(Op& op, int, int nth) {
     const MatmulArgs up{&op.layer->up, w.act.data(), w.y.data(), ctx.pass.k, w.up.data(), n_ff, false};
     // in steps of whole blocks, so that the thread that has a block's values quantises it
     constexpr int64_t groups = kBlockCols / kGroupRows;
-    share(op, nth, op.layer->gate.n_group, 8, [&](int64_t begin, int64_t end) {
-        ctx.kernels->matmul(gate, begin, end);
-        ctx.kernels->matmul(up, begin, end);
-        const int64_t row0 = begin * kGroupRows, n = std::min(end * kGroupRows, n_ff) - row0;
-        for (int c = 0; c < ctx.pass.k; c++) {
-            float* gated = w.gate.data() + c * n_ff + row0;
-            ctx.kernels->glu(ctx.model->params.activation, gated, w.up.data() + c * n_ff + row0, n);
-            if (op.want_quantized) {
-                ctx.kernels->quantize(gated, n, w.act_ff.data() + c * blocks(n_ff) + blocks(row0));
+    share(
+        op, nth, op.layer->gate.n_group, 8,
+        [&](int64_t begin, int64_t end) {
+            ctx.kernels->matmul(gate, begin, end);
+            ctx.kernels->matmul(up, begin, end);
+            const int64_t row0 = begin * kGroupRows, n = std::min(end * kGroupRows, n_ff) - row0;
+            for (int c = 0; c < ctx.pass.k; c++) {
+                float* gated = w.gate.data() + c * n_ff + row0;
+                ctx.kernels->glu(ctx.model->params.activation, gated, w.up.data() + c * n_ff + row0, n);
+                if (op.want_quantized) {
+                    ctx.kernels->quantize(gated, n, w.act_ff.data() + c * blocks(n_ff) + blocks(row0));
+                }
             }
-        }
-    }, groups);
+        },
+        groups);
 }
 
-void op_ffn_down(Op& op, int, int nth) { 
+void op_ffn_down(Op& op, int, int nth) {
     Workspace& w = *op.context->work;
     project(op, nth, op.layer->down, w.act_ff.data(), w.gate.data());
 }
@@ -261,8 +268,9 @@ void op_output_norm(Op& op, int, int nth) {
 void op_logits(Op& op, int, int nth) {
     const OpContext& ctx = *op.context;
     Workspace& w = *ctx.work;
-    multiply(op, nth, {MatmulArgs{&ctx.model->output, w.act.data(), w.hidden.data(), ctx.pass.k - ctx.pass.row0,
-                                  w.logits.get(), ctx.model->params.n_vocab, false}});
+    multiply(op, nth,
+             {MatmulArgs{&ctx.model->output, w.act.data(), w.hidden.data(), ctx.pass.k - ctx.pass.row0,
+                         w.logits.get(), ctx.model->params.n_vocab, false}});
 }
 
 void op_argmax(Op& op, int, int nth) {

@@ -35,10 +35,10 @@ struct Op {
     std::atomic<int64_t> next{0};      // units handed out
 };
 
-void op_embed(Op& op, int ith, int nth);      // tokens -> x
-void op_norm(Op& op, int ith, int nth);       // (x += post_norm(y)); y = norm(x); act = quantised y
-void op_qkv(Op& op, int ith, int nth);        // act -> qkv
-void op_rope_store(Op& op, int ith, int nth); // (q, k norms); RoPE on q and k; k, v -> cache
+void op_embed(Op& op, int ith, int nth);       // tokens -> x
+void op_norm(Op& op, int ith, int nth);        // (x += post_norm(y)); y = norm(x); act = quantised y
+void op_qkv(Op& op, int ith, int nth);         // act -> qkv
+void op_rope_store(Op& op, int ith, int nth);  // (q, k norms); RoPE on q and k; k, v -> cache
 void op_attention(Op& op, int ith, int nth);  // q, cache -> att; act where a head is a whole number of blocks
 void op_quantize_att(Op& op, int ith, int nth);  // att -> act, for other widths of a head
 void op_attn_output(Op& op, int ith, int nth);   // act -> x += or y =

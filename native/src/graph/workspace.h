@@ -10,9 +10,9 @@
 
 namespace mtp {
 
-constexpr int kMaxDecode = 16;    // widest pass that leaves logits for every token
-constexpr int kMaxWidth = 192;    // widest pass: a chunk of a prefill
-constexpr int kArgmaxSpan = 8192; // logits that one unit of arg-max work looks at
+constexpr int kMaxDecode = 16;     // widest pass that leaves logits for every token
+constexpr int kMaxWidth = 192;     // widest pass: a chunk of a prefill
+constexpr int kArgmaxSpan = 8192;  // logits that one unit of arg-max work looks at
 
 struct ArgmaxPart {
     float value;
@@ -23,15 +23,16 @@ struct Workspace {
     Workspace(const ModelParams& params, int64_t n_ctx, int n_threads);
 
     // k = tokens of the pass
-    std::vector<float> x;        // [k][n_embd] residual stream
-    std::vector<float> y;        // [k][n_embd] normed rows, or a branch before its post-norm
-    std::vector<float> qkv;      // [k][(n_head + 2 n_head_kv) head_dim]
-    std::vector<float> att;      // [k][n_head head_dim]
-    std::vector<float> gate;     // [k][n_ff]
-    std::vector<float> up;       // [k][n_ff]
-    std::vector<ActBlock> act;     // [k][n / 32], quantised: what the next product over n_embd or n_head head_dim reads
-    std::vector<ActBlock> act_ff;  // [k][n_ff / 32], quantised gate
-    std::vector<float> hidden;   // [rows][n_embd] after the final norm
+    std::vector<float> x;     // [k][n_embd] residual stream
+    std::vector<float> y;     // [k][n_embd] normed rows, or a branch before its post-norm
+    std::vector<float> qkv;   // [k][(n_head + 2 n_head_kv) head_dim]
+    std::vector<float> att;   // [k][n_head head_dim]
+    std::vector<float> gate;  // [k][n_ff]
+    std::vector<float> up;    // [k][n_ff]
+    std::vector<ActBlock>
+        act;  // [k][n / 32], quantised: what the next product over n_embd or n_head head_dim reads
+    std::vector<ActBlock> act_ff;     // [k][n_ff / 32], quantised gate
+    std::vector<float> hidden;        // [rows][n_embd] after the final norm
     std::unique_ptr<float[]> logits;  // [rows][n_vocab], not touched before it is needed
     std::vector<ArgmaxPart> argmax;   // [rows][spans]
     std::vector<float> rope;          // [k][rope_dim] cos, sin pairs of full layers

@@ -14,13 +14,13 @@
 namespace mtp {
 
 struct MatmulArgs {
-    const PackedMatrix* w;      // [n_row, n_col]
-    const ActBlock* act;        // [k][n_col / 32], for quantised weights
-    const float* act_f32;       // [k][n_col], for float weights
-    int k;                      // columns
-    float* out;                 // [k][out_stride], element (c, row) at out[c * out_stride + row]
+    const PackedMatrix* w;  // [n_row, n_col]
+    const ActBlock* act;    // [k][n_col / 32], for quantised weights
+    const float* act_f32;   // [k][n_col], for float weights
+    int k;                  // columns
+    float* out;             // [k][out_stride], element (c, row) at out[c * out_stride + row]
     int64_t out_stride;
-    bool add;                   // add to what out holds (residual)
+    bool add;  // add to what out holds (residual)
 };
 
 constexpr int kQueryTile = 3;  // query rows that an attention kernel takes at a time
@@ -37,7 +37,7 @@ struct AttentionArgs {
     int64_t capacity;           // slots; position p lies in slot p % capacity, capacity % 8 == 0
     float* scores;              // scratch, [n_query][score_stride]
     int64_t score_stride;
-    float* const* out;          // [n_query] -> [head_dim]
+    float* const* out;  // [n_query] -> [head_dim]
 };
 
 enum class Activation { silu, gelu };

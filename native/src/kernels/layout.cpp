@@ -23,8 +23,8 @@ void put_fives(uint8_t* fives, int lane, const uint8_t* row16, uint32_t bits) {
     uint32_t v[8];  // four values each
     for (int j = 0; j < 8; j++) {
         const uint32_t nibbles = (load32(row16 + 4 * (j % 4)) >> (j < 4 ? 0 : 4)) & 0x0f0f0f0fu;
-        const uint32_t four = (bits >> (4 * j)) & 15;                     // columns 4 j .. 4 j + 3
-        v[j] = nibbles | (((four * 0x00204081u) & 0x01010101u) << 4);     // one bit a byte
+        const uint32_t four = (bits >> (4 * j)) & 15;                  // columns 4 j .. 4 j + 3
+        v[j] = nibbles | (((four * 0x00204081u) & 0x01010101u) << 4);  // one bit a byte
     }
     const uint32_t low3 = 0x07070707u, bit3 = 0x08080808u, bit4 = 0x10101010u, high2 = 0x18181818u;
     store32(fives + 4 * lane, v[0] | ((v[5] & low3) << 5));
@@ -130,7 +130,8 @@ void pack_q6_k(uint8_t* dst, const uint8_t* const rows[8]) {
             b[8 + lane] = row[192 + 2 * sub + 1];
             uint8_t nibbles[16];
             for (int i = 0; i < 16; i++) {
-                nibbles[i] = static_cast<uint8_t>(((ql[i] >> shift) & 15) | (((ql[i + 16] >> shift) & 15) << 4));
+                nibbles[i] =
+                    static_cast<uint8_t>(((ql[i] >> shift) & 15) | (((ql[i + 16] >> shift) & 15) << 4));
             }
             uint32_t two[8];  // bits 4..5 of columns 4 j .. 4 j + 3
             for (int j = 0; j < 8; j++) two[j] = (load32(qh + 4 * j) >> (2 * quarter)) & 0x03030303u;
@@ -158,18 +159,41 @@ void pack_float(uint8_t* dst, const uint8_t* const rows[8], int64_t n_col, size_
 
 bool format_of(ggml_type type, Format* out) {
     switch (type) {
-        case GGML_TYPE_F32: *out = Format::f32; return true;
-        case GGML_TYPE_F16: *out = Format::f16; return true;
-        case GGML_TYPE_BF16: *out = Format::bf16; return true;
-        case GGML_TYPE_Q4_0: *out = Format::q4_0; return true;
-        case GGML_TYPE_Q4_1: *out = Format::q4_1; return true;
-        case GGML_TYPE_Q5_0: *out = Format::q5_0; return true;
-        case GGML_TYPE_Q5_1: *out = Format::q5_1; return true;
-        case GGML_TYPE_Q8_0: *out = Format::q8_0; return true;
-        case GGML_TYPE_Q4_K: *out = Format::q4_k; return true;
-        case GGML_TYPE_Q5_K: *out = Format::q5_k; return true;
-        case GGML_TYPE_Q6_K: *out = Format::q6_k; return true;
-        default: return false;
+    case GGML_TYPE_F32:
+        *out = Format::f32;
+        return true;
+    case GGML_TYPE_F16:
+        *out = Format::f16;
+        return true;
+    case GGML_TYPE_BF16:
+        *out = Format::bf16;
+        return true;
+    case GGML_TYPE_Q4_0:
+        *out = Format::q4_0;
+        return true;
+    case GGML_TYPE_Q4_1:
+        *out = Format::q4_1;
+        return true;
+    case GGML_TYPE_Q5_0:
+        *out = Format::q5_0;
+        return true;
+    case GGML_TYPE_Q5_1:
+        *out = Format::q5_1;
+        return true;
+    case GGML_TYPE_Q8_0:
+        *out = Format::q8_0;
+        return true;
+    case GGML_TYPE_Q4_K:
+        *out = Format::q4_k;
+        return true;
+    case GGML_TYPE_Q5_K:
+        *out = Format::q5_k;
+        return true;
+    case GGML_TYPE_Q6_K:
+        *out = Format::q6_k;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -225,15 +249,32 @@ void pack_groups(const PackedMatrix& m, uint8_t* dst, ggml_type type, const uint
             }
             uint8_t* out = to + u * unit_out;
             switch (m.format) {
-                case Format::q4_0: pack_q4(out, block, false); break;
-                case Format::q4_1: pack_q4(out, block, true); break;
-                case Format::q5_0: pack_q5(out, block, false); break;
-                case Format::q5_1: pack_q5(out, block, true); break;
-                case Format::q8_0: pack_q8(out, low_base + g * m.low_group_bytes() + u * 128, block); break;
-                case Format::q4_k: pack_q45_k(out, block, false); break;
-                case Format::q5_k: pack_q45_k(out, block, true); break;
-                case Format::q6_k: pack_q6_k(out, block); break;
-                default: break;
+            case Format::q4_0:
+                pack_q4(out, block, false);
+                break;
+            case Format::q4_1:
+                pack_q4(out, block, true);
+                break;
+            case Format::q5_0:
+                pack_q5(out, block, false);
+                break;
+            case Format::q5_1:
+                pack_q5(out, block, true);
+                break;
+            case Format::q8_0:
+                pack_q8(out, low_base + g * m.low_group_bytes() + u * 128, block);
+                break;
+            case Format::q4_k:
+                pack_q45_k(out, block, false);
+                break;
+            case Format::q5_k:
+                pack_q45_k(out, block, true);
+                break;
+            case Format::q6_k:
+                pack_q6_k(out, block);
+                break;
+            default:
+                break;
             }
         }
     }
@@ -259,10 +300,14 @@ int five_at(const uint8_t* fives, int lane, int c) {
     const int j = c / 4;
     const auto byte = [&](int i) { return int{fives[32 * i + 4 * lane + c % 4]}; };
     switch (j) {
-        case 5: return (byte(0) >> 5) | (((byte(1) >> 5) & 3) << 3);
-        case 6: return (byte(2) >> 5) | (((byte(3) >> 5) & 3) << 3);
-        case 7: return (byte(4) >> 5) | ((byte(1) >> 7) << 3) | ((byte(3) >> 7) << 4);
-        default: return byte(j) & 31;
+    case 5:
+        return (byte(0) >> 5) | (((byte(1) >> 5) & 3) << 3);
+    case 6:
+        return (byte(2) >> 5) | (((byte(3) >> 5) & 3) << 3);
+    case 7:
+        return (byte(4) >> 5) | ((byte(1) >> 7) << 3) | ((byte(3) >> 7) << 4);
+    default:
+        return byte(j) & 31;
     }
 }
 
@@ -303,42 +348,40 @@ void unpack_row(const PackedMatrix& m, int64_t row, float* out) {
         }
         for (int c = 0; c < 32; c++) {
             switch (m.format) {
-                case Format::q4_0:
-                    out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 16, lane, c) - 8);
-                    break;
-                case Format::q4_1:
-                    out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 32, lane, c)) +
-                             half_at(p + 16 + 2 * lane);
-                    break;
-                case Format::q5_0:
-                    out[c] = half_at(p + 2 * lane) *
-                             static_cast<float>(five_at(p + 16, lane, c) - 16);
-                    break;
-                case Format::q5_1:
-                    out[c] = half_at(p + 2 * lane) *
-                                 static_cast<float>(five_at(p + 32, lane, c)) +
-                             half_at(p + 16 + 2 * lane);
-                    break;
-                case Format::q8_0:
-                    out[c] = half_at(p + 2 * lane) * static_cast<float>(16 * nibble_at(p + 16, lane, c) +
-                                                                        nibble_at(low, lane, c) - 128);
-                    break;
-                case Format::q4_k:
-                    out[c] = d * static_cast<float>(p[lane]) * static_cast<float>(nibble_at(p + 16, lane, c)) -
-                             dmin * static_cast<float>(p[8 + lane]);
-                    break;
-                case Format::q5_k:
-                    out[c] = d * static_cast<float>(p[lane]) *
-                                 static_cast<float>(five_at(p + 16, lane, c)) -
-                             dmin * static_cast<float>(p[8 + lane]);
-                    break;
-                case Format::q6_k: {
-                    const auto scale = static_cast<int8_t>(p[lane + (c < 16 ? 0 : 8)]);
-                    out[c] = d * static_cast<float>(scale) *
-                             static_cast<float>(nibble_at(p + 80, lane, c) + 16 * sixth_at(p + 16, lane, c) - 32);
-                    break;
-                }
-                default: break;
+            case Format::q4_0:
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 16, lane, c) - 8);
+                break;
+            case Format::q4_1:
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 32, lane, c)) +
+                         half_at(p + 16 + 2 * lane);
+                break;
+            case Format::q5_0:
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(five_at(p + 16, lane, c) - 16);
+                break;
+            case Format::q5_1:
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(five_at(p + 32, lane, c)) +
+                         half_at(p + 16 + 2 * lane);
+                break;
+            case Format::q8_0:
+                out[c] = half_at(p + 2 * lane) *
+                         static_cast<float>(16 * nibble_at(p + 16, lane, c) + nibble_at(low, lane, c) - 128);
+                break;
+            case Format::q4_k:
+                out[c] = d * static_cast<float>(p[lane]) * static_cast<float>(nibble_at(p + 16, lane, c)) -
+                         dmin * static_cast<float>(p[8 + lane]);
+                break;
+            case Format::q5_k:
+                out[c] = d * static_cast<float>(p[lane]) * static_cast<float>(five_at(p + 16, lane, c)) -
+                         dmin * static_cast<float>(p[8 + lane]);
+                break;
+            case Format::q6_k: {
+                const auto scale = static_cast<int8_t>(p[lane + (c < 16 ? 0 : 8)]);
+                out[c] = d * static_cast<float>(scale) *
+                         static_cast<float>(nibble_at(p + 80, lane, c) + 16 * sixth_at(p + 16, lane, c) - 32);
+                break;
+            }
+            default:
+                break;
             }
         }
         p += format_block_bytes(m.format);

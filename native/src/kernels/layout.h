@@ -33,17 +33,27 @@ enum class Format : uint8_t { f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q4_k
 // Bytes of one block (8 rows x 32 columns), without what a super-block adds in front.
 constexpr int format_block_bytes(Format format) {
     switch (format) {
-        case Format::f32: return 8 * 32 * 4;
-        case Format::f16:
-        case Format::bf16: return 8 * 32 * 2;
-        case Format::q4_0: return 16 + 128;
-        case Format::q4_1: return 32 + 128;
-        case Format::q5_0: return 16 + 32 + 128;
-        case Format::q5_1: return 32 + 32 + 128;
-        case Format::q8_0: return 16 + 128;  // high plane; the low plane adds 128
-        case Format::q4_k: return 16 + 128;
-        case Format::q5_k: return 16 + 32 + 128;
-        case Format::q6_k: return 16 + 64 + 128;
+    case Format::f32:
+        return 8 * 32 * 4;
+    case Format::f16:
+    case Format::bf16:
+        return 8 * 32 * 2;
+    case Format::q4_0:
+        return 16 + 128;
+    case Format::q4_1:
+        return 32 + 128;
+    case Format::q5_0:
+        return 16 + 32 + 128;
+    case Format::q5_1:
+        return 32 + 32 + 128;
+    case Format::q8_0:
+        return 16 + 128;  // high plane; the low plane adds 128
+    case Format::q4_k:
+        return 16 + 128;
+    case Format::q5_k:
+        return 16 + 32 + 128;
+    case Format::q6_k:
+        return 16 + 64 + 128;
     }
     return 0;
 }
@@ -51,10 +61,13 @@ constexpr int format_block_bytes(Format format) {
 // Bytes in front of every 8 blocks: f16 d[8] (and dmin[8]).
 constexpr int format_super_bytes(Format format) {
     switch (format) {
-        case Format::q4_k:
-        case Format::q5_k: return 32;
-        case Format::q6_k: return 16;
-        default: return 0;
+    case Format::q4_k:
+    case Format::q5_k:
+        return 32;
+    case Format::q6_k:
+        return 16;
+    default:
+        return 0;
     }
 }
 

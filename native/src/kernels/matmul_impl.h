@@ -1,7 +1,7 @@
 // Products of k = 1..6 columns with a pair of row groups, written once over the vector primitives of `Simd`.
 //
-// Each block of weights is decoded once for all columns, and each activation that is loaded meets two vectors of
-// weights: loads are what limits these loops. A column's sums run in block order, whatever k is.
+// Each block of weights is decoded once for all columns, and each activation that is loaded meets two vectors
+// of weights: loads are what limits these loops. A column's sums run in block order, whatever k is.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,8 @@ namespace {
 
 using namespace mtp;
 
-// How many 4-byte dot products an int16 lane holds before it must be widened: 2 * 127 * (2^bits - 1) * n < 2^15.
+// How many 4-byte dot products an int16 lane holds before it must be widened: 2 * 127 * (2^bits - 1) * n <
+// 2^15.
 template <int kBits> constexpr int dot_depth() {
     if (Simd::kWideDot) return 8;
     return kBits == 4 ? 8 : kBits == 5 ? 4 : 2;
@@ -34,20 +35,24 @@ template <int kBits> inline Simd::W weight_at(const uint8_t* nibbles, const uint
     if constexpr (kBits == 6) {
         const Simd::W y = Simd::load_w(extra + 32 * (j % 2));
         switch (j / 2) {
-            case 0: return Simd::join(low, Simd::bits<0, 4, 0x30>(y));
-            case 1: return Simd::join(low, Simd::bits<2, 4, 0x30>(y));
-            case 2: return Simd::join(low, Simd::bits<4, 4, 0x30>(y));
-            default: return Simd::join(low, Simd::bits<6, 4, 0x30>(y));
+        case 0:
+            return Simd::join(low, Simd::bits<0, 4, 0x30>(y));
+        case 1:
+            return Simd::join(low, Simd::bits<2, 4, 0x30>(y));
+        case 2:
+            return Simd::join(low, Simd::bits<4, 4, 0x30>(y));
+        default:
+            return Simd::join(low, Simd::bits<6, 4, 0x30>(y));
         }
     }
     return low;
 }
 
-// sums[g][c] = sum over vectors [J0, J1) of the weights of group g times the quantised activations of column c.
-// `pair` is the distance in bytes to the second group's block.
+// sums[g][c] = sum over vectors [J0, J1) of the weights of group g times the quantised activations of column
+// c. `pair` is the distance in bytes to the second group's block.
 template <int kBits, int J0, int J1, int K>
-inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pair, const ActBlock* act, int64_t stride,
-                       Simd::I sums[2][K]) {
+inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pair, const ActBlock* act,
+                       int64_t stride, Simd::I sums[2][K]) {
     constexpr int depth = dot_depth<kBits>();
     Simd::D part[2][K];
 #pragma GCC unroll 8
@@ -124,7 +129,8 @@ inline Simd::F accumulate_min(Simd::F acc, Simd::I sum, Simd::F d, Simd::F min, 
 
 // One group of a Q8_0 matrix.
 template <int K>
-inline void group_q8(const uint8_t* w, const uint8_t* low, const ActBlock* act, int64_t n_block, Simd::F acc[K]) {
+inline void group_q8(const uint8_t* w, const uint8_t* low, const ActBlock* act, int64_t n_block,
+                     Simd::F acc[K]) {
     for (int c = 0; c < K; c++) acc[c] = Simd::zero();
     for (int64_t b = 0; b < n_block; b++, w += format_block_bytes(Format::q8_0), low += 128) {
         const Simd::F d = Simd::f16(w);
@@ -139,7 +145,8 @@ inline void group_q8(const uint8_t* w, const uint8_t* low, const ActBlock* act, 
 
 // A pair of groups of any other quantised matrix; the second starts `pair` bytes after the first.
 template <Format kFormat, int K>
-inline void group_pair(const uint8_t* w, int64_t pair, const ActBlock* act, int64_t n_block, Simd::F acc[2][K]) {
+inline void group_pair(const uint8_t* w, int64_t pair, const ActBlock* act, int64_t n_block,
+                       Simd::F acc[2][K]) {
     constexpr int block_bytes = format_block_bytes(kFormat);
     constexpr int super_bytes = format_super_bytes(kFormat);
     constexpr bool five = kFormat == Format::q5_0 || kFormat == Format::q5_1 || kFormat == Format::q5_k;
@@ -183,11 +190,14 @@ inline void group_pair(const uint8_t* w, int64_t pair, const ActBlock* act, int6
                 const uint8_t* scales = w + g * pair;
                 if constexpr (super_bytes > 0) {
                     const Simd::F d = Simd::mul(super_d[g], Simd::u8(scales));
-                    const Simd::F min = Simd::sub(Simd::zero(), Simd::mul(super_min[g], Simd::u8(scales + 8)));
-                    for (int c = 0; c < K; c++) acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
+                    const Simd::F min =
+                        Simd::sub(Simd::zero(), Simd::mul(super_min[g], Simd::u8(scales + 8)));
+                    for (int c = 0; c < K; c++)
+                        acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
                 } else if constexpr (has_min) {
                     const Simd::F d = Simd::f16(scales), min = Simd::f16(scales + 16);
-                    for (int c = 0; c < K; c++) acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
+                    for (int c = 0; c < K; c++)
+                        acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
                 } else {
                     const Simd::F d = Simd::f16(scales);
                     for (int c = 0; c < K; c++) {
@@ -295,17 +305,28 @@ template <Format kFormat> void matmul_format(const MatmulArgs& args, int64_t gro
 
 void matmul(const MatmulArgs& args, int64_t group0, int64_t group1) {
     switch (args.w->format) {
-        case Format::f32: return matmul_format<Format::f32>(args, group0, group1);
-        case Format::f16: return matmul_format<Format::f16>(args, group0, group1);
-        case Format::bf16: return matmul_format<Format::bf16>(args, group0, group1);
-        case Format::q4_0: return matmul_format<Format::q4_0>(args, group0, group1);
-        case Format::q4_1: return matmul_format<Format::q4_1>(args, group0, group1);
-        case Format::q5_0: return matmul_format<Format::q5_0>(args, group0, group1);
-        case Format::q5_1: return matmul_format<Format::q5_1>(args, group0, group1);
-        case Format::q8_0: return matmul_format<Format::q8_0>(args, group0, group1);
-        case Format::q4_k: return matmul_format<Format::q4_k>(args, group0, group1);
-        case Format::q5_k: return matmul_format<Format::q5_k>(args, group0, group1);
-        case Format::q6_k: return matmul_format<Format::q6_k>(args, group0, group1);
+    case Format::f32:
+        return matmul_format<Format::f32>(args, group0, group1);
+    case Format::f16:
+        return matmul_format<Format::f16>(args, group0, group1);
+    case Format::bf16:
+        return matmul_format<Format::bf16>(args, group0, group1);
+    case Format::q4_0:
+        return matmul_format<Format::q4_0>(args, group0, group1);
+    case Format::q4_1:
+        return matmul_format<Format::q4_1>(args, group0, group1);
+    case Format::q5_0:
+        return matmul_format<Format::q5_0>(args, group0, group1);
+    case Format::q5_1:
+        return matmul_format<Format::q5_1>(args, group0, group1);
+    case Format::q8_0:
+        return matmul_format<Format::q8_0>(args, group0, group1);
+    case Format::q4_k:
+        return matmul_format<Format::q4_k>(args, group0, group1);
+    case Format::q5_k:
+        return matmul_format<Format::q5_k>(args, group0, group1);
+    case Format::q6_k:
+        return matmul_format<Format::q6_k>(args, group0, group1);
     }
 }
 

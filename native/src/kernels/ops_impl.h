@@ -1,4 +1,5 @@
-// Everything between the products: norms, quantisation, gates, attention, arg-max, over the primitives of `Simd`.
+// Everything between the products: norms, quantisation, gates, attention, arg-max, over the primitives of
+// `Simd`.
 #pragma once
 
 #include <cmath>
@@ -10,8 +11,8 @@ namespace {
 
 using namespace mtp;
 
-// not std::min and max: a template of the standard library compiled here for a newer CPU could be the copy that
-// the linker keeps for everybody
+// not std::min and max: a template of the standard library compiled here for a newer CPU could be the copy
+// that the linker keeps for everybody
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -30,7 +31,8 @@ inline float max_lanes(Simd::F x) {
     return m;
 }
 
-// e^x within 2 ulp: x = n ln 2 + r, a polynomial for e^r. Below -87 it is 0 (or the smallest power), above 88 capped.
+// e^x within 2 ulp: x = n ln 2 + r, a polynomial for e^r. Below -87 it is 0 (or the smallest power), above 88
+// capped.
 inline Simd::F exp_lanes(Simd::F x) {
     x = Simd::min(Simd::max(x, Simd::set1(-87.0f)), Simd::set1(88.0f));
     const Simd::F n = Simd::round(Simd::mul(x, Simd::set1(1.44269504f)));
@@ -157,13 +159,13 @@ int32_t argmax(const float* x, int64_t n) {
 // blocks of 8 positions, aligned by absolute position; values added position by position. So a query's result
 // depends on its own first and last position only.
 
-
-
 // scores[r][p] of B blocks of 8 positions from block b on, R query rows: R * B independent chains
-template <int R, int B> inline void score_tile(const AttentionArgs& args, int row, int64_t b, int64_t block0) {
+template <int R, int B>
+inline void score_tile(const AttentionArgs& args, int row, int64_t b, int64_t block0) {
     const int64_t ring = args.capacity / 8;
     const uint8_t* key[B];
-    for (int i = 0; i < B; i++) key[i] = reinterpret_cast<const uint8_t*>(args.key + ((b + i) % ring) * 8 * args.head_dim);
+    for (int i = 0; i < B; i++)
+        key[i] = reinterpret_cast<const uint8_t*>(args.key + ((b + i) % ring) * 8 * args.head_dim);
     Simd::F s[R][B];
     for (int r = 0; r < R; r++) {
         for (int i = 0; i < B; i++) s[r][i] = Simd::zero();
@@ -182,7 +184,8 @@ template <int R, int B> inline void score_tile(const AttentionArgs& args, int ro
     }
 }
 
-template <int R> inline void score_blocks(const AttentionArgs& args, int row, int64_t block0, int64_t block1) {
+template <int R>
+inline void score_blocks(const AttentionArgs& args, int row, int64_t block0, int64_t block1) {
     constexpr int wide = R == 1 ? 6 : 3;
     int64_t b = block0;
     for (; b + wide <= block1; b += wide) score_tile<R, wide>(args, row, b, block0);
@@ -211,8 +214,8 @@ inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t l
 
 // out[r][dims] += weight * value over the row's positions; R rows whose ranges are walked together
 template <int R, int V>
-inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t first, int64_t last,
-                       Simd::F acc[R][V]) {
+inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t first,
+                       int64_t last, Simd::F acc[R][V]) {
     int64_t slot = first % args.capacity;
     for (int64_t p = first; p <= last; p++) {
         const auto* v = reinterpret_cast<const uint8_t*>(args.value + slot * args.head_dim + dim);
@@ -237,7 +240,8 @@ inline void value_rows(const AttentionArgs& args, int row, int dim, int64_t orig
     Simd::F acc[R][V];
     for (int r = 0; r < R; r++) {
         for (int i = 0; i < V; i++) acc[r][i] = Simd::zero();
-        if (first <= last) value_tile<1, V>(args, row + r, dim, origin, args.first[row + r], first - 1, acc + r);
+        if (first <= last)
+            value_tile<1, V>(args, row + r, dim, origin, args.first[row + r], first - 1, acc + r);
     }
     if (first <= last) value_tile<R, V>(args, row, dim, origin, first, last, acc);
     for (int r = 0; r < R; r++) {

@@ -66,7 +66,7 @@ std::vector<std::string> kernel_sets_compiled() {
         "avx_vnni",
 #endif
 #if defined(MTP_HAVE_X86)
-        "avx2",        "emulated_vnni",
+        "avx2", "emulated_vnni",
 #endif
         "scalar"};
 }

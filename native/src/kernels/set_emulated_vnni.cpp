@@ -1,4 +1,5 @@
-// The int8 dot-product kernels with the instruction replaced by what it does: tests run them on any AVX2 machine.
+// The int8 dot-product kernels with the instruction replaced by what it does: tests run them on any AVX2
+// machine.
 #define MTP_DOT_EMULATED
 #include "simd_x86.h"
 //

@@ -4,8 +4,9 @@
 #include "matmul_impl.h"
 #include "ops_impl.h"
 
-#define MTP_KERNEL_SET(variable, set_name)                                                                  \
-    namespace mtp {                                                                                         \
-    extern const KernelSet variable;                                                                        \
-    const KernelSet variable = {set_name, matmul, quantize, rms_norm, glu, add, scale, to_f16, attention, argmax}; \
+#define MTP_KERNEL_SET(variable, set_name)                                                                   \
+    namespace mtp {                                                                                          \
+    extern const KernelSet variable;                                                                         \
+    const KernelSet variable = {set_name, matmul, quantize, rms_norm,  glu,                                  \
+                                add,      scale,  to_f16,   attention, argmax};                              \
     }

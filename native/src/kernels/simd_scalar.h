@@ -1,4 +1,5 @@
-// Vector primitives without any instruction set: 8 lanes as an array. The twin that others are tested against.
+// Vector primitives without any instruction set: 8 lanes as an array. The twin that others are tested
+// against.
 #pragma once
 
 #include <cmath>
@@ -10,10 +11,18 @@
 namespace {
 
 struct Simd {
-    struct F { float v[8]; };
-    struct I { int32_t v[8]; };
-    struct W { uint8_t v[32]; };
-    struct D { int32_t v[8]; };
+    struct F {
+        float v[8];
+    };
+    struct I {
+        int32_t v[8];
+    };
+    struct W {
+        uint8_t v[32];
+    };
+    struct D {
+        int32_t v[8];
+    };
     static constexpr int kTile = 1;         // columns that one sweep over a row group serves
     static constexpr bool kWideDot = true;  // sums of full 8-bit products fit
 
@@ -22,21 +31,49 @@ struct Simd {
         for (int i = 0; i < 8; i++) r.v[i] = fn(i);
         return r;
     }
-    static F zero() { return each([](int) { return 0.0f; }); }
-    static F set1(float x) { return each([&](int) { return x; }); }
-    static F load(const float* p) { return each([&](int i) { return p[i]; }); }
+    static F zero() {
+        return each([](int) { return 0.0f; });
+    }
+    static F set1(float x) {
+        return each([&](int) { return x; });
+    }
+    static F load(const float* p) {
+        return each([&](int i) { return p[i]; });
+    }
     static void store(float* p, F x) { std::memcpy(p, x.v, 32); }
-    static F add(F a, F b) { return each([&](int i) { return a.v[i] + b.v[i]; }); }
-    static F sub(F a, F b) { return each([&](int i) { return a.v[i] - b.v[i]; }); }
-    static F mul(F a, F b) { return each([&](int i) { return a.v[i] * b.v[i]; }); }
-    static F div(F a, F b) { return each([&](int i) { return a.v[i] / b.v[i]; }); }
-    static F max(F a, F b) { return each([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; }); }
-    static F min(F a, F b) { return each([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; }); }
-    static F abs(F a) { return each([&](int i) { return std::fabs(a.v[i]); }); }
-    static F fma(F a, F b, F c) { return each([&](int i) { return std::fma(a.v[i], b.v[i], c.v[i]); }); }
-    static F fnma(F a, F b, F c) { return each([&](int i) { return std::fma(-a.v[i], b.v[i], c.v[i]); }); }
-    static F round(F a) { return each([&](int i) { return std::nearbyint(a.v[i]); }); }
-    static F pow2(F n) { return each([&](int i) { return std::ldexp(1.0f, static_cast<int>(n.v[i])); }); }
+    static F add(F a, F b) {
+        return each([&](int i) { return a.v[i] + b.v[i]; });
+    }
+    static F sub(F a, F b) {
+        return each([&](int i) { return a.v[i] - b.v[i]; });
+    }
+    static F mul(F a, F b) {
+        return each([&](int i) { return a.v[i] * b.v[i]; });
+    }
+    static F div(F a, F b) {
+        return each([&](int i) { return a.v[i] / b.v[i]; });
+    }
+    static F max(F a, F b) {
+        return each([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; });
+    }
+    static F min(F a, F b) {
+        return each([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+    }
+    static F abs(F a) {
+        return each([&](int i) { return std::fabs(a.v[i]); });
+    }
+    static F fma(F a, F b, F c) {
+        return each([&](int i) { return std::fma(a.v[i], b.v[i], c.v[i]); });
+    }
+    static F fnma(F a, F b, F c) {
+        return each([&](int i) { return std::fma(-a.v[i], b.v[i], c.v[i]); });
+    }
+    static F round(F a) {
+        return each([&](int i) { return std::nearbyint(a.v[i]); });
+    }
+    static F pow2(F n) {
+        return each([&](int i) { return std::ldexp(1.0f, static_cast<int>(n.v[i])); });
+    }
     static F f16(const uint8_t* p) {
         return each([&](int i) {
             ggml_fp16_t h;
@@ -54,9 +91,15 @@ struct Simd {
     static void store_f16(uint16_t* p, F x) {
         for (int i = 0; i < 8; i++) p[i] = ggml_fp32_to_fp16(x.v[i]);
     }
-    static F u8(const uint8_t* p) { return each([&](int i) { return static_cast<float>(p[i]); }); }
-    static F i8(const uint8_t* p) { return each([&](int i) { return static_cast<float>(static_cast<int8_t>(p[i])); }); }
-    static F to_f(I x) { return each([&](int i) { return static_cast<float>(x.v[i]); }); }
+    static F u8(const uint8_t* p) {
+        return each([&](int i) { return static_cast<float>(p[i]); });
+    }
+    static F i8(const uint8_t* p) {
+        return each([&](int i) { return static_cast<float>(static_cast<int8_t>(p[i])); });
+    }
+    static F to_f(I x) {
+        return each([&](int i) { return static_cast<float>(x.v[i]); });
+    }
     static void store_i8(int8_t* p, F x) {
         for (int i = 0; i < 8; i++) p[i] = static_cast<int8_t>(x.v[i]);
     }
@@ -72,10 +115,14 @@ struct Simd {
         std::memcpy(r.v, p, 32);
         return r;
     }
-    static W join(W a, W b) { return bytes([&](int i) { return a.v[i] | b.v[i]; }); }
+    static W join(W a, W b) {
+        return bytes([&](int i) { return a.v[i] | b.v[i]; });
+    }
     // each byte: the bits from kFrom on, moved to kTo, & kMask
     template <int kFrom, int kTo, int kMask> static W bits(W x) {
-        return bytes([&](int i) { return (kFrom >= kTo ? x.v[i] >> (kFrom - kTo) : x.v[i] << (kTo - kFrom)) & kMask; });
+        return bytes([&](int i) {
+            return (kFrom >= kTo ? x.v[i] >> (kFrom - kTo) : x.v[i] << (kTo - kFrom)) & kMask;
+        });
     }
 
     using A = const int8_t*;

@@ -32,10 +32,13 @@ struct Simd {
     static F round(F a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
     // 2^n for whole n in [-126, 127]
     static F pow2(F n) {
-        const __m256i bits = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+        const __m256i bits =
+            _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
         return _mm256_castsi256_ps(bits);
     }
-    static F f16(const uint8_t* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+    static F f16(const uint8_t* p) {
+        return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    }
     static F bf16(const uint8_t* p) {
         const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
@@ -80,8 +83,9 @@ struct Simd {
 #elif defined(MTP_DOT_AVX512VNNI)
         return _mm256_dpbusd_epi32(acc, w, a);
 #else  // what the instruction does, for tests on machines without it
-                const __m256i even = _mm256_set1_epi16(0x00ff);
-        const __m256i p0 = _mm256_madd_epi16(_mm256_and_si256(w, even), _mm256_srai_epi16(_mm256_slli_epi16(a, 8), 8));
+        const __m256i even = _mm256_set1_epi16(0x00ff);
+        const __m256i p0 =
+            _mm256_madd_epi16(_mm256_and_si256(w, even), _mm256_srai_epi16(_mm256_slli_epi16(a, 8), 8));
         const __m256i p1 = _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(a, 8));
         return _mm256_add_epi32(acc, _mm256_add_epi32(p0, p1));
 #endif
@@ -94,7 +98,8 @@ struct Simd {
     static D dot_first(W w, A a) { return _mm256_maddubs_epi16(w, a); }
     static D dot(D acc, W w, A a) {
         D sum = _mm256_add_epi16(acc, dot_first(w, a));
-        // keeps the compiler from turning the chain into a tree, whose many values would not fit the registers
+        // keeps the compiler from turning the chain into a tree, whose many values would not fit the
+        // registers
         asm("" : "+x"(sum));
         return sum;
     }

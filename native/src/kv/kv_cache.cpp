@@ -24,13 +24,16 @@ Status KvCache::init(const KvShape& shape) {
     offset_.clear();
     for (int layer = 0; layer < shape.n_layer; layer++) {
         offset_.push_back(total);
-        total += static_cast<size_t>(2 * capacity(layer)) * static_cast<size_t>(shape.n_head_kv * shape.head_dim);
+        total +=
+            static_cast<size_t>(2 * capacity(layer)) * static_cast<size_t>(shape.n_head_kv * shape.head_dim);
     }
     bytes_ = total * sizeof(uint16_t);
-    void* mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* mapped =
+        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) {
         bytes_ = 0;
-        return Status::error(Code::out_of_memory, "no memory for a context of " + std::to_string(shape.n_ctx) +
+        return Status::error(Code::out_of_memory, "no memory for a context of " +
+                                                      std::to_string(shape.n_ctx) +
                                                       " tokens: choose a smaller one with --ctx");
     }
     base_ = static_cast<uint16_t*>(mapped);
@@ -56,8 +59,9 @@ void KvCache::extend(int64_t n) {
 
 Status KvCache::truncate(int64_t length) {
     if (length < 0 || length > length_) {
-        return Status::error(Code::bad_argument, "cannot roll back to " + std::to_string(length) + ": the cache holds " +
-                                                     std::to_string(length_) + " positions");
+        return Status::error(Code::bad_argument, "cannot roll back to " + std::to_string(length) +
+                                                     ": the cache holds " + std::to_string(length_) +
+                                                     " positions");
     }
     const bool has_ring = std::any_of(shape_.sliding.begin(), shape_.sliding.end(), [](bool s) { return s; });
     if (has_ring && length > 0 && std::max<int64_t>(0, length - shape_.window + 1) < high_ - ring_) {

@@ -16,13 +16,13 @@ struct KvShape {
     int n_head_kv = 0;
     int head_dim = 0;
     int64_t n_ctx = 0;
-    int64_t window = 0;          // positions that a sliding layer sees, itself included; 0: no such layers
-    int64_t ring_slack = 0;      // slots beyond the window: what one pass may add, and going back
-    std::vector<bool> sliding;   // by layer
+    int64_t window = 0;         // positions that a sliding layer sees, itself included; 0: no such layers
+    int64_t ring_slack = 0;     // slots beyond the window: what one pass may add, and going back
+    std::vector<bool> sliding;  // by layer
 };
 
 class KvCache {
-public:
+  public:
     KvCache() = default;
     ~KvCache();
     KvCache(const KvCache&) = delete;
@@ -44,12 +44,12 @@ public:
     int64_t n_ctx() const { return shape_.n_ctx; }
     size_t reserved_bytes() const { return bytes_; }
 
-private:
+  private:
     KvShape shape_;
-    int64_t full_ = 0;   // slots of a full layer
-    int64_t ring_ = 0;   // slots of a sliding layer
+    int64_t full_ = 0;  // slots of a full layer
+    int64_t ring_ = 0;  // slots of a sliding layer
     int64_t length_ = 0;
-    int64_t high_ = 0;   // one past the last position ever written since the cache was empty
+    int64_t high_ = 0;            // one past the last position ever written since the cache was empty
     std::vector<size_t> offset_;  // of each layer, in elements
     uint16_t* base_ = nullptr;
     size_t bytes_ = 0;

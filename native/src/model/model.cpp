@@ -22,16 +22,17 @@ Model::~Model() {
     if (arena_) munmap(arena_, arena_bytes_);
 }
 
-// Two rounds over the same list of tensors: the first finds them and adds up sizes, the second fills the arena.
+// Two rounds over the same list of tensors: the first finds them and adds up sizes, the second fills the
+// arena.
 class ModelLoader {
-public:
+  public:
     ModelLoader(const GgufFile& file, Model* model) : file_(file), model_(model) {}
 
     Status read_params();
     Status plan();
     Status fill(int n_threads, const LoadProgress& progress);
 
-private:
+  private:
     struct MatrixJob {
         const GgufTensor* tensor;
         PackedMatrix* matrix;
@@ -43,7 +44,9 @@ private:
         size_t offset;
     };
 
-    Status fail(Code code, const std::string& what) const { return Status::error(code, file_.path() + ": " + what); }
+    Status fail(Code code, const std::string& what) const {
+        return Status::error(code, file_.path() + ": " + what);
+    }
     Status number(const char* key, int* out);
     Status matrix(const std::string& name, int64_t n_col, int64_t n_row, PackedMatrix* out);
     Status vector(const std::string& name, int64_t n, const float** out, bool required = true);
@@ -66,7 +69,8 @@ private:
 Status ModelLoader::number(const char* key, int* out) {
     const auto value = file_.u32(file_.architecture() + "." + key);
     if (!value || *value == 0 || *value > (1u << 30)) {
-        return fail(Code::bad_file, "metadata " + file_.architecture() + "." + key + " is missing or out of range");
+        return fail(Code::bad_file,
+                    "metadata " + file_.architecture() + "." + key + " is missing or out of range");
     }
     *out = static_cast<int>(*value);
     return {};
@@ -77,7 +81,8 @@ Status ModelLoader::read_params() {
     p.architecture = file_.architecture();
     const std::string arch = p.architecture + ".";
     if (p.architecture != "llama" && p.architecture != "gemma3") {
-        return fail(Code::unsupported, "architecture '" + p.architecture + "' is not supported (llama, gemma3 are)");
+        return fail(Code::unsupported,
+                    "architecture '" + p.architecture + "' is not supported (llama, gemma3 are)");
     }
     p.name = std::string(file_.string("general.name").value_or(""));
     int n_ctx = 0;
@@ -89,16 +94,22 @@ Status ModelLoader::read_params() {
         if (Status s = number(key, to); !s.ok()) return s;
     }
     p.n_ctx_train = n_ctx;
-    p.n_head_kv = static_cast<int>(file_.u32(arch + "attention.head_count_kv").value_or(static_cast<uint32_t>(p.n_head)));
-    p.head_dim = static_cast<int>(file_.u32(arch + "attention.key_length").value_or(static_cast<uint32_t>(p.n_embd / p.n_head)));
-    const auto value_dim = file_.u32(arch + "attention.value_length").value_or(static_cast<uint32_t>(p.head_dim));
-    p.rope_dim = static_cast<int>(file_.u32(arch + "rope.dimension_count").value_or(static_cast<uint32_t>(p.head_dim)));
+    p.n_head_kv = static_cast<int>(
+        file_.u32(arch + "attention.head_count_kv").value_or(static_cast<uint32_t>(p.n_head)));
+    p.head_dim = static_cast<int>(
+        file_.u32(arch + "attention.key_length").value_or(static_cast<uint32_t>(p.n_embd / p.n_head)));
+    const auto value_dim =
+        file_.u32(arch + "attention.value_length").value_or(static_cast<uint32_t>(p.head_dim));
+    p.rope_dim = static_cast<int>(
+        file_.u32(arch + "rope.dimension_count").value_or(static_cast<uint32_t>(p.head_dim)));
     p.norm_eps = file_.f32(arch + "attention.layer_norm_rms_epsilon").value_or(1e-5f);
     if (p.n_layer > 1024 || p.n_head > 1024 || p.n_head_kv < 1 || p.n_head % p.n_head_kv != 0) {
         return fail(Code::bad_file, "head or layer counts make no sense");
     }
-    if (p.head_dim < 8 || p.head_dim % 8 != 0 || p.head_dim > 1024 || value_dim != static_cast<uint32_t>(p.head_dim)) {
-        return fail(Code::unsupported, "attention heads of width " + std::to_string(p.head_dim) + " are not supported");
+    if (p.head_dim < 8 || p.head_dim % 8 != 0 || p.head_dim > 1024 ||
+        value_dim != static_cast<uint32_t>(p.head_dim)) {
+        return fail(Code::unsupported,
+                    "attention heads of width " + std::to_string(p.head_dim) + " are not supported");
     }
     if (p.rope_dim < 2 || p.rope_dim % 2 != 0 || p.rope_dim > p.head_dim) {
         return fail(Code::bad_file, "rope.dimension_count is out of range");
@@ -123,7 +134,8 @@ Status ModelLoader::read_params() {
         p.window = static_cast<int64_t>(file_.u32(arch + "attention.sliding_window").value_or(0));
         const auto pattern = file_.u32(arch + "attention.sliding_window_pattern").value_or(6);
         for (int i = 0; i < p.n_layer && p.window > 0 && pattern > 0; i++) {
-            model_->layers[static_cast<size_t>(i)].sliding = i % static_cast<int>(pattern) < static_cast<int>(pattern) - 1;
+            model_->layers[static_cast<size_t>(i)].sliding =
+                i % static_cast<int>(pattern) < static_cast<int>(pattern) - 1;
         }
     }
     return {};
@@ -135,10 +147,11 @@ Status ModelLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row
     used_.insert(name);
     if (t->ne[0] != n_col || t->ne[1] != n_row || t->ne[2] != 1 || t->ne[3] != 1) {
         return fail(Code::bad_file, "tensor " + name + " has shape " + std::to_string(t->ne[0]) + " x " +
-                                        std::to_string(t->ne[1]) + ", expected " + std::to_string(n_col) + " x " +
-                                        std::to_string(n_row));
+                                        std::to_string(t->ne[1]) + ", expected " + std::to_string(n_col) +
+                                        " x " + std::to_string(n_row));
     }
-    if (Status s = packed_shape(t->type, n_col, n_row, out); !s.ok()) return fail(s.code, "tensor " + name + ": " + s.message);
+    if (Status s = packed_shape(t->type, n_col, n_row, out); !s.ok())
+        return fail(s.code, "tensor " + name + ": " + s.message);
     matrices_.push_back({t, out, reserve(static_cast<size_t>(out->total_bytes()))});
     model_->type_bytes[ggml_type_name(t->type)] += t->n_bytes;
     model_->n_parameters += n_col * n_row;
@@ -150,7 +163,8 @@ Status ModelLoader::vector(const std::string& name, int64_t n, const float** out
     if (!t) return required ? fail(Code::bad_file, "tensor " + name + " is missing") : Status{};
     used_.insert(name);
     if (t->ne[0] != n || t->ne[1] != 1 || t->ne[2] != 1 || t->ne[3] != 1 || t->type != GGML_TYPE_F32) {
-        return fail(Code::bad_file, "tensor " + name + " is not a vector of " + std::to_string(n) + " F32 values");
+        return fail(Code::bad_file,
+                    "tensor " + name + " is not a vector of " + std::to_string(n) + " F32 values");
     }
     vectors_.push_back({t, out, reserve(static_cast<size_t>(n) * sizeof(float))});
     model_->n_parameters += n;
@@ -189,7 +203,8 @@ Status ModelLoader::plan_layer(int index) {
 Status ModelLoader::refuse_unknown() const {
     for (const GgufTensor& t : file_.tensors()) {
         if (!used_.count(t.name)) {
-            return fail(Code::unsupported, "tensor " + t.name + " is not part of a " + model_->params.architecture +
+            return fail(Code::unsupported, "tensor " + t.name + " is not part of a " +
+                                               model_->params.architecture +
                                                " model as it is supported here");
         }
     }
@@ -207,7 +222,8 @@ Status ModelLoader::plan() {
         if (Status s = matrix("output.weight", p.n_embd, p.n_vocab, &model_->output); !s.ok()) return s;
     }
     if (Status s = vector("output_norm.weight", p.n_embd, &model_->output_norm); !s.ok()) return s;
-    if (Status s = vector("rope_freqs.weight", p.rope_dim / 2, &model_->rope_factors, false); !s.ok()) return s;
+    if (Status s = vector("rope_freqs.weight", p.rope_dim / 2, &model_->rope_factors, false); !s.ok())
+        return s;
     for (int i = 0; i < p.n_layer; i++) {
         if (Status s = plan_layer(i); !s.ok()) return s;
     }
@@ -217,7 +233,8 @@ Status ModelLoader::plan() {
 Status ModelLoader::fill(int n_threads, const LoadProgress& progress) {
     void* mapped = mmap(nullptr, total_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) {
-        return fail(Code::out_of_memory, "not enough memory for " + std::to_string(total_ >> 20) + " MB of weights");
+        return fail(Code::out_of_memory,
+                    "not enough memory for " + std::to_string(total_ >> 20) + " MB of weights");
     }
     model_->arena_ = static_cast<uint8_t*>(mapped);
     model_->arena_bytes_ = total_;
@@ -236,7 +253,8 @@ Status ModelLoader::fill(int n_threads, const LoadProgress& progress) {
     std::vector<Piece> pieces;
     size_t total = 0;
     for (const MatrixJob& job : matrices_) {
-        const int64_t step = std::max<int64_t>(1, (int64_t{1} << 20) / std::max<int64_t>(1, job.matrix->group_bytes));
+        const int64_t step =
+            std::max<int64_t>(1, (int64_t{1} << 20) / std::max<int64_t>(1, job.matrix->group_bytes));
         for (int64_t g = 0; g < job.matrix->n_group; g += step) {
             pieces.push_back({&job, g, std::min(g + step, job.matrix->n_group)});
         }
@@ -248,13 +266,14 @@ Status ModelLoader::fill(int n_threads, const LoadProgress& progress) {
         for (size_t i; !cancelled && (i = next.fetch_add(1)) < pieces.size();) {
             const Piece& piece = pieces[i];
             const PackedMatrix& m = *piece.job->matrix;
-            pack_groups(m, model_->arena_ + piece.job->offset, piece.job->tensor->type, piece.job->tensor->data,
-                        piece.group0, piece.group1);
+            pack_groups(m, model_->arena_ + piece.job->offset, piece.job->tensor->type,
+                        piece.job->tensor->data, piece.group0, piece.group1);
             done += piece.job->tensor->n_bytes * static_cast<size_t>(piece.group1 - piece.group0) /
                     static_cast<size_t>(m.n_group);
             const size_t row = ggml_row_size(piece.job->tensor->type, m.n_col);
             const size_t first = static_cast<size_t>(piece.group0) * kGroupRows * row;
-            const size_t last = std::min(static_cast<size_t>(piece.group1) * kGroupRows * row, piece.job->tensor->n_bytes);
+            const size_t last =
+                std::min(static_cast<size_t>(piece.group1) * kGroupRows * row, piece.job->tensor->n_bytes);
             file_.release(piece.job->tensor->data + first, last - first);
             if (reports && progress && !progress(done, total)) cancelled = true;
         }
@@ -275,7 +294,8 @@ Status ModelLoader::fill(int n_threads, const LoadProgress& progress) {
     return {};
 }
 
-Status Model::load(const std::string& path, int n_threads, const LoadProgress& progress, std::unique_ptr<Model>* out) {
+Status Model::load(const std::string& path, int n_threads, const LoadProgress& progress,
+                   std::unique_ptr<Model>* out) {
     std::unique_ptr<GgufFile> file;
     if (Status s = GgufFile::open(path, &file); !s.ok()) return s;
     std::unique_ptr<Model> model(new Model());

@@ -27,11 +27,11 @@ struct ModelParams {
     int64_t n_ctx_train = 0;
     float norm_eps = 0;
     int rope_dim = 0;
-    bool rope_halves = false;          // pairs (i, i + dim / 2); otherwise (2 i, 2 i + 1)
+    bool rope_halves = false;  // pairs (i, i + dim / 2); otherwise (2 i, 2 i + 1)
     float rope_base = 10000;
-    float rope_base_sliding = 10000;   // layers with a sliding window
-    float rope_scale = 1;              // positions are multiplied by this in full layers
-    int64_t window = 0;                // 0: no sliding layers
+    float rope_base_sliding = 10000;  // layers with a sliding window
+    float rope_scale = 1;             // positions are multiplied by this in full layers
+    int64_t window = 0;               // 0: no sliding layers
     float embed_scale = 1;
     Activation activation = Activation::silu;
 };
@@ -51,7 +51,7 @@ struct Layer {
 using LoadProgress = std::function<bool(size_t, size_t)>;
 
 class Model {
-public:
+  public:
     // Maps the file, checks it and packs the weights with n_threads threads.
     static Status load(const std::string& path, int n_threads, const LoadProgress& progress,
                        std::unique_ptr<Model>* out);
@@ -61,15 +61,15 @@ public:
 
     ModelParams params;
     std::vector<Layer> layers;
-    PackedMatrix embedding;      // [n_vocab, n_embd]
-    PackedMatrix output;         // the same bytes when the file ties them
+    PackedMatrix embedding;  // [n_vocab, n_embd]
+    PackedMatrix output;     // the same bytes when the file ties them
     const float* output_norm = nullptr;
     const float* rope_factors = nullptr;  // [rope_dim / 2] divisors of the frequencies, or null
     size_t file_bytes = 0;
     int64_t n_parameters = 0;
     std::map<std::string, size_t> type_bytes;  // file bytes by weight type
 
-private:
+  private:
     friend class ModelLoader;
     Model() = default;
     uint8_t* arena_ = nullptr;  // all packed weights and vectors
