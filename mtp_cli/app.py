@@ -81,7 +81,7 @@ def _usage(error: Any) -> int:
     message = error.format_message()
     context = getattr(error, "ctx", None)
     if not message or message.startswith("Usage:"):
-        print(message or context.get_help(), file=sys.stderr)
+        print(message or (context.get_help() if context else ""), file=sys.stderr)
         return ExitStatus.ERROR
     command = context.command_path if context is not None else "mtp"
     print(f"mtp: {one_line(message).rstrip('.')}; see `{command} --help`", file=sys.stderr)

@@ -41,7 +41,7 @@ class LiveLine:
     def _put(self, text: str) -> None:
         under = self._below and self._column != 0
         if under and not self._room():
-            self.clear()
+            self._erase()
             return
         drawn = f"{_DIM}{text}{_PLAIN}" if self._colour else text
         if under:  # make room for a line below, without losing the column; go there, write, come back
@@ -53,7 +53,11 @@ class LiveLine:
         self._stream.flush()
 
     def clear(self) -> None:
-        """Take the line off the screen."""
+        """Take the line off the screen; text that is written does not bring it back."""
+        self._erase()
+        self._last = ""
+
+    def _erase(self) -> None:
         if self._drawn:
             self._stream.write("\x1b[J" if self._drawn == "under" else _ERASE)
             self._stream.flush()
@@ -67,7 +71,7 @@ class LiveLine:
         """`text` is about to go to stdout: make way, unless it stays on its row above the line."""
         stays = self._drawn == "under" and self._column is not None and text.isascii() and text.isprintable()
         if not stays or (self._column or 0) + len(text) >= columns(self._stream) - 1:
-            self.clear()
+            self._erase()
 
     def after_text(self, text: str) -> None:
         """`text` went to stdout: find the place below it, and show the line again if it had to go."""

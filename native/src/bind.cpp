@@ -9,7 +9,7 @@
 #include <chrono>
 #include <map>
 
-#include "decode/engine.h"
+#include "decode/decoder.h"
 
 namespace nb = nanobind;
 using namespace mtp;
@@ -114,6 +114,7 @@ class PyEngine {
                 [&] { return report.failed() || signals(); }, &engine_);
         }
         must(status);
+        decoder_ = std::make_unique<Decoder>(engine_.get());
     }
 
     int32_t prefill(const std::vector<int32_t>& tokens, nb::object progress) {
@@ -155,9 +156,81 @@ class PyEngine {
         return nb::cast(Logits(data, {static_cast<size_t>(rows), n}, owner));
     }
 
+    // The prompt is prefilled; returns the first step. options: see mtp_cli.engine.
+    nb::dict start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source, nb::dict options) {
+        DecodeOptions o;
+        o.sampling.temperature = nb::cast<float>(options["temperature"]);
+        o.sampling.top_k = nb::cast<int>(options["top_k"]);
+        o.sampling.top_p = nb::cast<float>(options["top_p"]);
+        o.sampling.min_p = nb::cast<float>(options["min_p"]);
+        o.sampling.repeat_penalty = nb::cast<float>(options["repeat_penalty"]);
+        o.sampling.repeat_last = nb::cast<int>(options["repeat_last"]);
+        o.sampling.seed = nb::cast<uint64_t>(options["seed"]);
+        o.draft_copy = nb::cast<bool>(options["draft_copy"]);
+        o.draft_max = nb::cast<int>(options["draft_max"]);
+        o.draft_fixed = nb::cast<int>(options["draft_fixed"]);
+        o.lenient = static_cast<LenientRule>(nb::cast<int>(options["lenient_rule"]));
+        o.lenient_alpha = nb::cast<double>(options["lenient_alpha"]);
+        o.max_tokens = nb::cast<int64_t>(options["max_tokens"]);
+        Step first;
+        run([&](Engine& e) {
+            for (const int32_t token : prompt) {
+                if (token < 0 || token >= e.model().params.n_vocab) return Status::error(Code::bad_argument, "token id out of range");
+            }
+            if (e.length() == 0 || e.length() != static_cast<int64_t>(prompt.size())) {
+                return Status::error(Code::bad_argument, "start needs the prompt, all of it, in the cache");
+            }
+            return decoder_->start(prompt, source, o, &first);
+        });
+        return step_dict(first);
+    }
+
+    nb::dict step() {
+        Step step;
+        run([&](Engine&) { return decoder_->step(&step); });
+        return step_dict(step);
+    }
+
+    // A Python function from the committed tokens to drafted ids; None: the built-in drafters again.
+    void set_drafter(nb::object drafter) {
+        get();
+        foreign_ = drafter;
+        if (drafter.is_none()) return decoder_->set_foreign({});
+        decoder_->set_foreign([this](const std::vector<int32_t>& history) {
+            nb::gil_scoped_acquire gil;
+            try {
+                return nb::cast<std::vector<int32_t>>(foreign_(history));
+            } catch (...) {  // a drafter that fails drafts nothing
+                PyErr_Clear();
+                return std::vector<int32_t>();
+            }
+        });
+    }
+
+    std::vector<double> measure_costs() {
+        std::vector<double> out;
+        run([&](Engine&) { return decoder_->measure_costs(&out); });
+        return out;
+    }
+    void set_costs(const std::vector<double>& costs) {
+        get();
+        if (costs.size() != kMaxDecode) must(Status::error(Code::bad_argument, "costs of 16 widths are needed"));
+        for (const double c : costs) {
+            if (!(c > 0) || c > 1e6) must(Status::error(Code::bad_argument, "a cost must be a number above 0"));
+        }
+        decoder_->gate().set_costs(costs);
+    }
+    std::vector<double> costs() {
+        get();
+        return decoder_->gate().costs();
+    }
+
     void rollback(int64_t length) { must(get().rollback(length)); }
     void abort() { get().abort(); }
-    void close() { engine_.reset(); }
+    void close() {
+        decoder_.reset();
+        engine_.reset();
+    }
 
     std::vector<int32_t> tokenize(nb::bytes text, bool bos, bool special) {
         std::vector<int32_t> out;
@@ -223,7 +296,24 @@ class PyEngine {
         must(status);
     }
 
+    static nb::dict step_dict(const Step& step) {
+        nb::dict out;
+        nb::list sources;
+        for (const Source s : step.sources) sources.append(static_cast<int>(s));
+        out["tokens"] = step.tokens;
+        out["sources"] = sources;
+        out["drafted"] = step.drafted;
+        out["accepted"] = step.accepted;
+        out["lenient"] = step.lenient;
+        out["draft_source"] = static_cast<int>(step.draft_source);
+        out["finish"] = static_cast<int>(step.finish);
+        out["seconds"] = step.seconds;
+        return out;
+    }
+
     std::unique_ptr<Engine> engine_;
+    std::unique_ptr<Decoder> decoder_;
+    nb::object foreign_ = nb::none();
 };
 
 nb::dict kernel_sets() {
@@ -253,6 +343,12 @@ NB_MODULE(_native, m) {
         .def("decode", &PyEngine::decode, nb::arg("tokens"))
         .def("logits", &PyEngine::logits, nb::arg("tokens"))
         .def("hidden", &PyEngine::hidden, nb::arg("rows"))
+        .def("start", &PyEngine::start, nb::arg("prompt"), nb::arg("source"), nb::arg("options"))
+        .def("step", &PyEngine::step)
+        .def("set_drafter", &PyEngine::set_drafter, nb::arg("drafter").none())
+        .def("measure_costs", &PyEngine::measure_costs)
+        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"))
+        .def("costs", &PyEngine::costs)
         .def("rollback", &PyEngine::rollback, nb::arg("length"))
         .def("abort", &PyEngine::abort)
         .def("close", &PyEngine::close)

@@ -125,6 +125,8 @@ def test_text_on_the_same_terminal_stays_whole(height: int, size: int) -> None:
     seen = screen.shown.splitlines()
     assert any("writing" in row for row in seen[-2:])
     line.clear()
+    screen.write("\n")
+    line.after_text("\n")  # the end of the result: nothing may come back
     assert "writing" not in screen.shown
     lines = plain.shown.splitlines()
     assert (

@@ -47,7 +47,9 @@ class Engine {
 
     // [rows][n_embd] after the final norm, of the last pass's rows
     const float* hidden() const { return work_->hidden.data(); }
-    const float* last_logits() const { return work_->logits.get(); }
+    // [n_vocab] of row `row` of the last pass; sampling may change it in place
+    float* logits_row(int row) { return work_->logits.get() + int64_t{row} * model_->params.n_vocab; }
+    int32_t best(int row) const;  // arg-max of that row
     int64_t length() const { return cache_.length(); }
     int64_t n_ctx() const { return cache_.n_ctx(); }
     int n_threads() const { return options_.n_threads; }
@@ -64,7 +66,6 @@ class Engine {
     // Runs one pass and appends its tokens to the cache; the last `rows` of them get logits.
     Status forward(const int32_t* tokens, int k, int rows);
     Status graph(int k, int rows, PassGraph** out);
-    int32_t best(int row) const;
     static bool poll_abort(void* self);
 
     EngineOptions options_;

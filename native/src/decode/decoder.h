@@ -1,0 +1,77 @@
+// The decode loop: propose, gate, verify, commit. One step is one backbone pass.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../draft/draft_copy.h"
+#include "../draft/draft_gate.h"
+#include "engine.h"
+#include "lenient.h"
+#include "sampler.h"
+
+namespace mtp {
+
+enum class Finish : uint8_t { none, end_token, token_limit, context_full };
+
+struct DecodeOptions {
+    SamplingOptions sampling;
+    bool draft_copy = false;
+    int draft_max = kMaxDraft;
+    int draft_fixed = -1;  // >= 0: always this many tokens, where there are so many; no gate
+    LenientRule lenient = LenientRule::off;
+    double lenient_alpha = 0;
+    int64_t max_tokens = 0;
+};
+
+// What one pass gave.
+struct Step {
+    std::vector<int32_t> tokens;   // committed, in order; never an end token
+    std::vector<Source> sources;   // of each
+    int drafted = 0;               // tested drafts, counted up to the end of the answer
+    int accepted = 0;
+    int lenient = 0;               // of the accepted, those that the backbone would not have chosen
+    Source draft_source = Source::backbone;
+    Finish finish = Finish::none;
+    double seconds = 0;
+};
+
+// A drafter from outside, for tests: gets the committed tokens, gives any ids it likes.
+using ForeignDrafter = std::function<std::vector<int32_t>(const std::vector<int32_t>&)>;
+
+class Decoder {
+public:
+    explicit Decoder(Engine* engine) : engine_(engine) {}
+
+    // The prompt is in the cache and its last row of logits is fresh. Commits the first token, if it is one.
+    Status start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source, const DecodeOptions& options,
+                 Step* first);
+    Status step(Step* out);
+    void set_foreign(ForeignDrafter drafter) { foreign_ = std::move(drafter); }
+
+    DraftGate& gate() { return gate_; }
+    // Seconds of passes over 1..16 tokens here and now; the cache is left as it was.
+    Status measure_costs(std::vector<double>* out);
+
+private:
+    bool commit(int32_t token, Source source, Step* out);  // false: the answer is over
+    int propose(Draft* draft);
+    int room() const;
+    int32_t choose(int row);
+
+    Engine* engine_;
+    DecodeOptions options_;
+    Sampler sampler_{SamplingOptions{}};
+    DraftCopy copy_;
+    DraftGate gate_;
+    ForeignDrafter foreign_;
+    Draft draft_, other_;
+    std::vector<int32_t> history_;  // prompt and answer
+    std::vector<int32_t> feed_, next_;
+    int64_t generated_ = 0;
+    Finish finish_ = Finish::none;
+};
+
+}  // namespace mtp

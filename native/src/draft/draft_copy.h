@@ -1,0 +1,29 @@
+// Drafts by copying: from the source text at the place where the answer stands, or after the longest suffix that
+// occurred before in prompt or answer. Needs no training and costs less than a microsecond.
+#pragma once
+
+#include <vector>
+
+#include "drafter.h"
+#include "source_align.h"
+#include "suffix_automaton.h"
+
+namespace mtp {
+
+class DraftCopy {
+public:
+    DraftCopy();
+    // source: what the answer is expected to repeat with edits, as tokens of the answer; may be empty
+    void start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source);
+    void append(int32_t token);
+    // Two ways to go on, each maybe empty; the caller takes the better one. draft tokens: at most `max`
+    void propose(int max, Draft* from_source, Draft* from_suffix) const;
+    void learn(int cell, bool was_right) { calibration_.learn(cell, was_right); }
+
+private:
+    SuffixAutomaton suffix_;
+    SourceAlign source_;
+    Calibration calibration_;
+};
+
+}  // namespace mtp

@@ -1,0 +1,30 @@
+#include "draft_gate.h"
+
+#include <algorithm>
+
+namespace mtp {
+
+// Expected tokens: 1 + S_1 + .. + S_g, where S_d is the product of the first d confidences.
+DraftGate::Choice DraftGate::choose(const Draft& draft) const {
+    Choice best{0, 1.0 / cost_[0]};
+    double survival = 1, expected = 1;
+    for (size_t g = 1; g <= draft.tokens.size() && g < cost_.size(); g++) {
+        survival *= static_cast<double>(draft.confidence[g - 1]);
+        expected += survival;
+        const double rate = expected / cost_[g];
+        if (rate > best.rate) best = {static_cast<int>(g), rate};
+    }
+    return best;
+}
+
+void DraftGate::learn(int k, double seconds) {
+    if (cost_.empty() || k < 1 || k > static_cast<int>(cost_.size())) return;
+    double& cost = cost_[static_cast<size_t>(k - 1)];
+    const double ratio = std::clamp(seconds / cost, 0.5, 2.0);
+    pace_ += 0.1 * (ratio - pace_);
+    cost *= 1 + 0.03 * std::clamp(ratio / pace_ - 1, -0.5, 0.5);
+    // a wider pass is never cheaper
+    for (size_t i = 1; i < cost_.size(); i++) cost_[i] = std::max(cost_[i], cost_[i - 1]);
+}
+
+}  // namespace mtp

@@ -1,0 +1,31 @@
+// How long a draft may be: the length that gives most expected tokens per second on this machine, 0 included.
+#pragma once
+
+#include <vector>
+
+#include "drafter.h"
+
+namespace mtp {
+
+class DraftGate {
+public:
+    // cost[k - 1]: seconds of a pass over k tokens, k = 1..16
+    void set_costs(const std::vector<double>& cost) { cost_ = cost; }
+    const std::vector<double>& costs() const { return cost_; }
+    bool ready() const { return !cost_.empty(); }
+
+    // Tokens per second if the first g tokens of the draft are tested; the best g and its rate.
+    struct Choice {
+        int length = 0;
+        double rate = 0;
+    };
+    Choice choose(const Draft& draft) const;
+    // What a pass over k tokens took just now: corrects the shape of the curve, slowly.
+    void learn(int k, double seconds);
+
+private:
+    std::vector<double> cost_;
+    double pace_ = 1;  // how much slower than the curve passes are right now: drift that is no one width's fault
+};
+
+}  // namespace mtp

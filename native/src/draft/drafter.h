@@ -1,0 +1,38 @@
+// What a drafter is: it follows the committed tokens and proposes the next ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mtp {
+
+enum class Source : uint8_t { backbone, copy, head };
+
+constexpr int kMaxDraft = 15;  // with the pending token, a pass of 16
+
+struct Draft {
+    Source source = Source::copy;
+    std::vector<int32_t> tokens;     // at most kMaxDraft
+    std::vector<float> confidence;   // of each token, given that those before it were right
+    std::vector<int> cell;           // of the calibration table, one a token
+    void clear() {
+        tokens.clear();
+        confidence.clear();
+        cell.clear();
+    }
+};
+
+// Share of right tokens by kind of proposal, learnt while decoding. Old counts fade, so that a text that turns
+// is noticed within a few tokens.
+class Calibration {
+public:
+    void init(const std::vector<float>& prior);
+    float share(int cell) const { return right_[static_cast<size_t>(cell)] / total_[static_cast<size_t>(cell)]; }
+    void learn(int cell, bool was_right);
+
+private:
+    std::vector<float> right_, total_;
+};
+
+}  // namespace mtp

@@ -1,0 +1,44 @@
+// All substrings of a growing token sequence, in O(1) amortised a token; finds the longest suffix that occurred
+// before. (Blumer et al. 1985; for drafting: SAM decoding, arXiv 2411.10666.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace mtp {
+
+class SuffixAutomaton {
+public:
+    SuffixAutomaton() { clear(); }
+    void clear();
+    void append(int32_t token);
+
+    // The longest suffix of the sequence that also occurs earlier: its length, and where the earlier
+    // occurrence ends (index of the token after it). Length 0: none.
+    int64_t match_length() const { return match_length_; }
+    int64_t match_end() const { return states_[static_cast<size_t>(match_)].end; }
+
+    const std::vector<int32_t>& tokens() const { return tokens_; }
+
+private:
+    struct State {
+        int32_t link = -1;
+        int64_t length = 0;
+        int64_t end = 0;  // one past the first occurrence
+    };
+    int32_t next(int32_t state, int32_t token) const;
+    void set_next(int32_t state, int32_t token, int32_t to);
+    void advance_match(int32_t token);
+
+    std::vector<int32_t> tokens_;
+    std::vector<State> states_;
+    std::unordered_map<uint64_t, int32_t> edges_;         // (state, token) -> state
+    std::vector<std::vector<int32_t>> out_;               // tokens on the edges of a state, for cloning
+    int32_t last_ = 0;
+    int32_t match_ = 0;
+    int64_t match_length_ = 0;
+};
+
+}  // namespace mtp
