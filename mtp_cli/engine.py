@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mtp_cli.events import FinishReason, Source
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -48,6 +50,61 @@ class ModelInfo:
     kernel: str
     """kernel set in use: scalar | avx2 | avx_vnni | avx512_vnni"""
     has_chat_template: bool
+
+
+DRAFT_MODES = ("auto", "off", "copy")
+"""auto: whatever drafters there are, gated by what they cost here; off: plain decoding."""
+LENIENT_RULES = ("chow", "diff", "opt", "token-v1", "token-v2", "token-v3")
+MAX_DRAFT = MAX_WIDTH - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a token is taken from a row of logits. Temperature 0 is the arg-max.
+
+    In order: repetition penalty over the last `repeat_last` tokens, top-k (0: all), top-p, min-p,
+    temperature, one draw that depends on seed and position only."""
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    repeat_penalty: float = 1.0
+    repeat_last: int = 64
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Drafting:
+    """How tokens are drafted. `fixed`: always that many, without the gate. `lenient`: one of LENIENT_RULES,
+    or "": with a rule the text may differ from the model's own."""
+
+    mode: str = "auto"
+    longest: int = MAX_DRAFT
+    fixed: int | None = None
+    lenient: str = ""
+    alpha: float = 0.0
+
+
+GREEDY = Sampling()
+AUTO = Drafting()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one backbone pass gave: committed tokens and where each came from.
+
+    drafted, accepted: tested drafts and those kept, up to the end of the answer; lenient: of those accepted,
+    the ones that the model would not have chosen. finish: None while the answer goes on."""
+
+    tokens: tuple[int, ...]
+    sources: tuple[Source, ...]
+    drafted: int
+    accepted: int
+    lenient: int
+    draft_source: Source
+    finish: FinishReason | None
+    seconds: float
 
 
 class Engine(Protocol):
@@ -97,6 +154,24 @@ class Engine(Protocol):
 
     def logits(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
         """Like decode, for any number of tokens; returns [len(tokens), n_vocab]."""
+        ...
+
+    def start(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_tokens: int,
+        source: Sequence[int] = (),
+        sampling: Sampling = GREEDY,
+        drafting: Drafting = AUTO,
+    ) -> Step:
+        """Begin an answer to `prompt`, all of which is in the cache by a `prefill` that ended there.
+
+        `source`: tokens that the answer is expected to repeat with edits. The first token needs no pass."""
+        ...
+
+    def step(self) -> Step:
+        """One more pass: draft, verify, commit. The last committed token is not in the cache."""
         ...
 
     def rollback(self, n_past: int) -> None:

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 # Threads meet after every step of a pass. They spin for some 20 us, then sleep: spinning on would stop a
 # machine that has other work to do. The OpenMP runtime reads this when it is loaded.
 os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 
-from mtp_cli import _native  # noqa: E402
-from mtp_cli.engine import ContextFullError, EngineError, ModelFileError, ModelInfo, Progress  # noqa: E402
-from mtp_cli.threads import default_threads  # noqa: E402
+from mtp_cli import _native
+from mtp_cli.costs import CostFile
+from mtp_cli.engine import (
+    AUTO,
+    DRAFT_MODES,
+    GREEDY,
+    LENIENT_RULES,
+    MAX_DRAFT,
+    ContextFullError,
+    Drafting,
+    EngineError,
+    ModelFileError,
+    ModelInfo,
+    Progress,
+    Sampling,
+    Step,
+)
+from mtp_cli.events import FinishReason, Source
+from mtp_cli.threads import default_threads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +42,10 @@ _ERRORS: dict[str, type[EngineError]] = {
 }
 
 
+_SOURCES: tuple[Source, ...] = ("backbone", "copy", "head")
+_FINISH = (None, FinishReason.END_TOKEN, FinishReason.TOKEN_LIMIT, FinishReason.CONTEXT_FULL)
+
+
 def _raise(error: Exception) -> NoReturn:
     """A native error as the exception that `mtp_cli.engine` documents."""
     code, message = error.args
@@ -35,7 +55,9 @@ def _raise(error: Exception) -> NoReturn:
 class NativeEngine:
     """See `mtp_cli.engine.Engine`."""
 
-    def __init__(self, path: Path, *, n_ctx: int, n_threads: int, kernel: str, progress: Progress | None) -> None:
+    def __init__(
+        self, path: Path, *, n_ctx: int, n_threads: int, kernel: str, progress: Progress | None
+    ) -> None:
         self._path = path
         threads = n_threads if n_threads != 0 else default_threads()
         try:
@@ -111,6 +133,49 @@ class NativeEngine:
         except _native.Error as error:
             _raise(error)
 
+    def start(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_tokens: int,
+        source: Sequence[int] = (),
+        sampling: Sampling = GREEDY,
+        drafting: Drafting = AUTO,
+    ) -> Step:
+        options = _options(max_tokens, sampling, drafting)
+        try:
+            if options["draft_copy"] and drafting.fixed is None:
+                self._price()
+            return _step(self._native.start(list(prompt), list(source), options))
+        except _native.Error as error:
+            _raise(error)
+
+    def step(self) -> Step:
+        try:
+            return _step(self._native.step())
+        except _native.Error as error:
+            _raise(error)
+
+    def set_drafter(self, drafter: Callable[[list[int]], list[int]] | None) -> None:
+        """Draft with a Python function from the tokens so far to the next ones; None: as before."""
+        self._native.set_drafter(drafter)
+
+    def costs(self) -> list[float]:
+        """Seconds of a pass over 1..MAX_WIDTH tokens on this machine, as the gate sees them now."""
+        self._price()
+        return self._native.costs()
+
+    def _price(self) -> None:
+        """Make sure that the gate knows what passes cost here: from the cache folder, else measured."""
+        if self._native.costs():
+            return
+        file = CostFile(self._path, self._info, self.n_threads)
+        costs = file.read()
+        if costs is None:
+            costs = self._native.measure_costs()
+            file.write(costs)
+        self._native.set_costs(costs)
+
     def rollback(self, n_past: int) -> None:
         try:
             self._native.rollback(n_past)
@@ -122,3 +187,49 @@ class NativeEngine:
 
     def close(self) -> None:
         self._native.close()
+
+
+def _options(max_tokens: int, sampling: Sampling, drafting: Drafting) -> dict[str, Any]:
+    """Options as the native module takes them. Raises EngineError for values out of range."""
+    if drafting.mode not in DRAFT_MODES:
+        raise EngineError(f"unknown draft mode '{drafting.mode}'; there are {', '.join(DRAFT_MODES)}")
+    if drafting.lenient and drafting.lenient not in LENIENT_RULES:
+        raise EngineError(f"unknown lenient rule '{drafting.lenient}'; there are {', '.join(LENIENT_RULES)}")
+    for name, value, low, high in (
+        ("temperature", sampling.temperature, 0.0, 100.0),
+        ("top-p", sampling.top_p, 0.0, 1.0),
+        ("min-p", sampling.min_p, 0.0, 1.0),
+        ("repeat penalty", sampling.repeat_penalty, 0.01, 100.0),
+        ("alpha", drafting.alpha, 0.0, 1.0),
+        ("draft length", drafting.longest if drafting.fixed is None else drafting.fixed, 0, MAX_DRAFT),
+    ):
+        if not low <= value <= high:
+            raise EngineError(f"{name} must be {low:g} to {high:g}, not {value:g}")
+    return {
+        "temperature": sampling.temperature,
+        "top_k": max(0, min(sampling.top_k, 1 << 30)),
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "repeat_penalty": sampling.repeat_penalty,
+        "repeat_last": max(0, min(sampling.repeat_last, 1 << 30)),
+        "seed": sampling.seed & ((1 << 64) - 1),
+        "draft_copy": drafting.mode != "off",
+        "draft_max": drafting.longest,
+        "draft_fixed": -1 if drafting.fixed is None else drafting.fixed,
+        "lenient_rule": LENIENT_RULES.index(drafting.lenient) + 1 if drafting.lenient else 0,
+        "lenient_alpha": drafting.alpha,
+        "max_tokens": max_tokens,
+    }
+
+
+def _step(found: dict[str, Any]) -> Step:
+    return Step(
+        tokens=tuple(found["tokens"]),
+        sources=tuple(_SOURCES[i] for i in found["sources"]),
+        drafted=found["drafted"],
+        accepted=found["accepted"],
+        lenient=found["lenient"],
+        draft_source=_SOURCES[found["draft_source"]],
+        finish=_FINISH[found["finish"]],
+        seconds=found["seconds"],
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
@@ -43,9 +43,49 @@ class StepEvent:
     seconds: float
 
 
+@dataclass(slots=True)
+class DraftCounts:
+    """What became of drafts: `drafted` were tested, `accepted` kept, `lenient` of these against the model's
+    own choice. `positions[d]` is (drafted, accepted) of the tokens at place d of their draft."""
+
+    drafted: int = 0
+    accepted: int = 0
+    lenient: int = 0
+    positions: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, drafted: int, accepted: int, lenient: int = 0) -> None:
+        """One draft: its first `drafted` tokens were tested, the first `accepted` of them kept."""
+        self.drafted += drafted
+        self.accepted += accepted
+        self.lenient += lenient
+        for place in range(drafted):
+            if place == len(self.positions):
+                self.positions.append((0, 0))
+            tested, kept = self.positions[place]
+            self.positions[place] = (tested + 1, kept + (place < accepted))
+
+    def merge(self, other: DraftCounts) -> None:
+        """Add the counts of another answer."""
+        self.drafted += other.drafted
+        self.accepted += other.accepted
+        self.lenient += other.lenient
+        for place, (tested, kept) in enumerate(other.positions):
+            if place == len(self.positions):
+                self.positions.append((0, 0))
+            mine = self.positions[place]
+            self.positions[place] = (mine[0] + tested, mine[1] + kept)
+
+    @property
+    def acceptance(self) -> float | None:
+        """accepted / drafted; None when nothing was drafted."""
+        return self.accepted / self.drafted if self.drafted else None
+
+
 @dataclass(frozen=True, slots=True)
 class EndEvent:
-    """The last event: totals of the answer. `tail` is text that only became known at the end."""
+    """The last event: totals of the answer. `tail` is text that only became known at the end.
+
+    `tokens_by_source` counts generated tokens; `drafts` the fate of drafts by drafter."""
 
     reason: FinishReason
     tail: str
@@ -54,6 +94,8 @@ class EndEvent:
     drafted: int
     accepted: int
     decode_seconds: float
+    tokens_by_source: dict[Source, int] = field(default_factory=dict)
+    drafts: dict[Source, DraftCounts] = field(default_factory=dict)
 
 
 Event = PrefillEvent | StepEvent | EndEvent

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from mtp_cli.engine import Engine, Progress
-from mtp_cli.events import EndEvent, Event, FinishReason, PrefillEvent, StepEvent
+from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, Progress, Sampling
+from mtp_cli.events import DraftCounts, EndEvent, Event, FinishReason, PrefillEvent, Source, StepEvent
 
 
 class TextGate(Protocol):
@@ -44,43 +45,64 @@ def generate(
     *,
     max_tokens: int,
     reuse: int = 0,
+    source: Sequence[int] = (),
+    sampling: Sampling = GREEDY,
+    drafting: Drafting = AUTO,
     gate: TextGate | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Event]:
-    """Greedy continuation of `prompt`. The first `reuse` prompt tokens are already in the cache.
+    """Continuation of `prompt`. The first `reuse` prompt tokens are already in the cache.
 
-    Yields one PrefillEvent, a StepEvent per committed token (end tokens are not committed), one EndEvent.
-    `gate` may hold text back and may end the answer (FinishReason.STOP_TEXT); it never changes a token.
+    `source`: tokens that the answer is expected to repeat with edits. Drafting changes how many passes it
+    takes, never a token (unless it is lenient). Yields one PrefillEvent, a StepEvent per committed token (end
+    tokens are not committed), one EndEvent. `gate` may hold text back and may end the answer
+    (FinishReason.STOP_TEXT); it never changes a token. Whoever stops early finds in the cache the prompt and
+    what was yielded, and nothing else.
     """
     clock = time.perf_counter
     gate = gate if gate is not None else OpenGate()
     engine.rollback(reuse)
     started = clock()
-    token = engine.prefill(prompt[reuse:], progress)
+    engine.prefill(prompt[reuse:], progress)
     yield PrefillEvent(len(prompt), reuse, clock() - started)
 
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    generated = passes = 0
+    tokens: Counter[Source] = Counter()
+    drafts: dict[Source, DraftCounts] = {}
+    passes = 0
     started = clock()
-    while True:
-        if engine.is_end(token):
-            reason = FinishReason.END_TOKEN
-            break
-        if generated >= max_tokens:
-            reason = FinishReason.TOKEN_LIMIT
-            break
-        generated += 1
-        text = gate.feed(decoder.decode(engine.piece(token)))
-        yield StepEvent(token, text, "backbone", passes, clock() - started)
-        if gate.stopped:
-            reason = FinishReason.STOP_TEXT
-            break
-        if engine.n_past >= engine.n_ctx:
-            reason = FinishReason.CONTEXT_FULL
-            break
-        if generated < max_tokens:
-            [token] = engine.decode([token])
+    try:
+        step = engine.start(
+            prompt, max_tokens=max_tokens, source=source, sampling=sampling, drafting=drafting
+        )
+        while True:
+            for token, origin in zip(step.tokens, step.sources, strict=True):
+                tokens[origin] += 1
+                text = gate.feed(decoder.decode(engine.piece(token)))
+                yield StepEvent(token, text, origin, passes, clock() - started)
+                if gate.stopped:
+                    break
+            if step.drafted:
+                counts = drafts.setdefault(step.draft_source, DraftCounts())
+                counts.add(step.drafted, step.accepted, step.lenient)
+            if gate.stopped or step.finish is not None:
+                break
+            step = engine.step()
             passes += 1
+    finally:
+        engine.rollback(min(engine.n_past, len(prompt) + tokens.total()))
+    reason = FinishReason.STOP_TEXT if gate.stopped else step.finish
+    assert reason is not None
     tail = "" if gate.stopped else gate.feed(decoder.decode(b"", final=True))
     tail += gate.finish()
-    yield EndEvent(reason, tail, generated, passes, 0, 0, clock() - started)
+    yield EndEvent(
+        reason,
+        tail,
+        tokens.total(),
+        passes,
+        sum(counts.drafted for counts in drafts.values()),
+        sum(counts.accepted for counts in drafts.values()),
+        clock() - started,
+        dict(tokens),
+        drafts,
+    )

@@ -129,6 +129,12 @@ class Prompt:
         """The whole prompt around `text`, which is taken without white space at its ends."""
         return self._before + self._engine.tokenize(self._lead + text.strip()) + self._after
 
+    def repeated(self, text: str) -> list[int]:
+        """Tokens of an answer that is `text` itself."""
+        opening = self.template.answer.partition("{text}")[0]
+        blank = opening[len(opening.rstrip()) :]
+        return self._engine.tokenize(blank + text.strip())
+
     def text(self, text: str) -> str:
         """The same as a person would read it."""
         return f"{self.before}{self._lead}{text.strip()}{self.after}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mtp_cli.engine import Engine, EngineError
+from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, EngineError, Sampling
 from mtp_cli.events import EndEvent, FinishReason, StepEvent
 from mtp_cli.tasks.clean import clean_answer
 from mtp_cli.tasks.gate import AnswerGate
@@ -39,10 +39,12 @@ class Proofreader:
         template: Template,
         *,
         max_tokens: int = 0,
+        sampling: Sampling = GREEDY,
+        drafting: Drafting = AUTO,
         listen: Callable[[JobEvent], None] = lambda event: None,
     ) -> None:
         self._engine = engine
-        self._session = Session(engine)
+        self._session = Session(engine, sampling=sampling, drafting=drafting)
         self._prompt = Prompt(engine, template)
         self._max_tokens = max_tokens
         self._listen = listen
@@ -95,7 +97,13 @@ class Proofreader:
         gate = AnswerGate(self._prompt.template.stop)
         said: list[str] = []
         reason = FinishReason.END_TOKEN
-        for event in self._session.ask(prompt, max_tokens=limit, gate=gate, progress=self._reading):
+        for event in self._session.ask(
+            prompt,
+            max_tokens=limit,
+            source=self._prompt.repeated(source),
+            gate=gate,
+            progress=self._reading,
+        ):
             self._listen(event)
             if isinstance(event, StepEvent):
                 said.append(event.text)

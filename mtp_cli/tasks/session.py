@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mtp_cli.engine import Engine, EngineError, Progress
+from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, EngineError, Progress, Sampling
 from mtp_cli.events import Event, StepEvent
 from mtp_cli.generate import TextGate, generate
 from mtp_cli.tasks.prompts import common_prefix
@@ -13,8 +13,10 @@ from mtp_cli.tasks.prompts import common_prefix
 class Session:
     """Knows which tokens the engine's cache holds."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, sampling: Sampling = GREEDY, drafting: Drafting = AUTO) -> None:
         self.engine = engine
+        self._sampling = sampling
+        self._drafting = drafting
         self._cached: list[int] = []
 
     def ask(
@@ -22,6 +24,7 @@ class Session:
         prompt: Sequence[int],
         *,
         max_tokens: int,
+        source: Sequence[int] = (),
         gate: TextGate | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Event]:
@@ -30,7 +33,15 @@ class Session:
         self._cached = list(prompt)
         try:
             for event in generate(
-                self.engine, prompt, max_tokens=max_tokens, reuse=reuse, gate=gate, progress=progress
+                self.engine,
+                prompt,
+                max_tokens=max_tokens,
+                reuse=reuse,
+                source=source,
+                sampling=self._sampling,
+                drafting=self._drafting,
+                gate=gate,
+                progress=progress,
             ):
                 if isinstance(event, StepEvent):
                     self._cached.append(event.token)

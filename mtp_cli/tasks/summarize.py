@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from mtp_cli.engine import Engine, EngineError
+from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, EngineError, Sampling
 from mtp_cli.events import EndEvent, FinishReason, StepEvent
 from mtp_cli.tasks.gate import AnswerGate
 from mtp_cli.tasks.job import JobEvent, Part, Plan, Reading, Text
@@ -44,10 +44,12 @@ class Summarizer:
         template: Template,
         *,
         max_tokens: int = 0,
+        sampling: Sampling = GREEDY,
+        drafting: Drafting = AUTO,
         listen: Callable[[JobEvent], None] = lambda event: None,
     ) -> None:
         self._engine = engine
-        self._session = Session(engine)
+        self._session = Session(engine, sampling=sampling, drafting=drafting)
         self._prompt = Prompt(engine, template)
         self._max_tokens = max_tokens or template.max_tokens
         self._listen = listen
