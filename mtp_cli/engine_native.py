@@ -144,8 +144,10 @@ class NativeEngine:
     ) -> Step:
         options = _options(max_tokens, sampling, drafting)
         try:
-            if options["draft_copy"] and drafting.fixed is None:
-                self._price()
+            if options["draft_copy"] and drafting.fixed is None and self._price():
+                # measuring ran passes of its own: the logits after the prompt are wanted again
+                self._native.rollback(len(prompt) - 1)
+                self._native.prefill([prompt[-1]], None)
             return _step(self._native.start(list(prompt), list(source), options))
         except _native.Error as error:
             _raise(error)
@@ -165,16 +167,18 @@ class NativeEngine:
         self._price()
         return self._native.costs()
 
-    def _price(self) -> None:
-        """Make sure that the gate knows what passes cost here: from the cache folder, else measured."""
+    def _price(self) -> bool:
+        """Make sure that the gate knows what passes cost here: from the cache folder, else measured (True)."""
         if self._native.costs():
-            return
+            return False
         file = CostFile(self._path, self._info, self.n_threads)
         costs = file.read()
+        measured = costs is None
         if costs is None:
             costs = self._native.measure_costs()
             file.write(costs)
         self._native.set_costs(costs)
+        return measured
 
     def rollback(self, n_past: int) -> None:
         try:

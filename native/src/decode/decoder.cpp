@@ -32,6 +32,8 @@ bool Decoder::commit(int32_t token, Source source, Step* out) {
 
 Status Decoder::start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
                       const DecodeOptions& options, Step* first) {
+    const int row = engine_->newest_row();
+    if (row < 0) return Status::error(Code::bad_argument, "start must follow the pass that took in the end of the prompt");
     options_ = options;
     sampler_ = Sampler(options.sampling);
     history_ = prompt;
@@ -42,7 +44,7 @@ Status Decoder::start(const std::vector<int32_t>& prompt, const std::vector<int3
     if (options.max_tokens <= 0) {
         finish_ = Finish::token_limit;
     } else {
-        commit(choose(0), Source::backbone, first);
+        commit(choose(row), Source::backbone, first);
     }
     if (finish_ == Finish::none && engine_->length() >= engine_->n_ctx()) finish_ = Finish::context_full;
     first->finish = finish_;

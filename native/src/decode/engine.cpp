@@ -139,6 +139,8 @@ Status Engine::forward(const int32_t* tokens, int k, int rows) {
     }
     if (status != GGML_STATUS_SUCCESS) return Status::error(Code::internal, "a pass failed in ggml");
     cache_.extend(k);
+    rows_ = rows;
+    rows_end_ = rows > 0 ? cache_.length() : -1;
     return {};
 }
 

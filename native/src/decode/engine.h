@@ -50,6 +50,8 @@ class Engine {
     // [n_vocab] of row `row` of the last pass; sampling may change it in place
     float* logits_row(int row) { return work_->logits.get() + int64_t{row} * model_->params.n_vocab; }
     int32_t best(int row) const;  // arg-max of that row
+    // Row of the last pass that belongs to the newest token in the cache; -1 when there is none (any more).
+    int newest_row() const { return rows_end_ == cache_.length() ? rows_ - 1 : -1; }
     int64_t length() const { return cache_.length(); }
     int64_t n_ctx() const { return cache_.n_ctx(); }
     int n_threads() const { return options_.n_threads; }
@@ -72,6 +74,8 @@ class Engine {
     std::unique_ptr<Model> model_;
     std::unique_ptr<Tokenizer> tokenizer_;
     KvCache cache_;
+    int rows_ = 0;           // rows with logits of the last pass
+    int64_t rows_end_ = -1;  // length of the cache after it
     std::unique_ptr<Workspace> work_;
     OpContext context_;
     std::map<std::pair<int, int>, std::unique_ptr<PassGraph>> graphs_;  // by (width, rows)
