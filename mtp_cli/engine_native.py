@@ -162,6 +162,13 @@ class NativeEngine:
         """Draft with a Python function from the tokens so far to the next ones; None: as before."""
         self._native.set_drafter(drafter)
 
+    def oracle(
+        self, prompt: Sequence[int], answer: Sequence[int], source: Sequence[int] = ()
+    ) -> tuple[int, float]:
+        """(passes, seconds by the cost curve) of a gate that knew the answer, with these drafters."""
+        self._price()
+        return self._native.oracle(list(prompt), list(source), list(answer))
+
     def costs(self) -> list[float]:
         """Seconds of a pass over 1..MAX_WIDTH tokens on this machine, as the gate sees them now."""
         self._price()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from enum import Enum
 from pathlib import Path
@@ -173,6 +174,8 @@ def _run(plan: Plan, startup: bool, quiet: bool, verbose: bool) -> tuple[dict[st
     from mtp_cli.bench.run import measure
     from mtp_cli.view.bench_report import Progress
 
+    # Ending on SIGTERM the ordinary way ends the workers too.
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     progress = Progress(verbose=verbose, quiet=quiet)
     results = found.Results(list(plan.arms))
     code, problem = 0, ""
@@ -191,6 +194,7 @@ def _run(plan: Plan, startup: bool, quiet: bool, verbose: bool) -> tuple[dict[st
         code, problem = 2, str(error)
     finally:
         progress.clear()
+        signal.signal(signal.SIGTERM, before)
     if not results.samples and not results.startup_ms:
         return None, code, problem
     return found.report(results), code, problem

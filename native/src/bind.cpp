@@ -175,7 +175,8 @@ class PyEngine {
         Step first;
         run([&](Engine& e) {
             for (const int32_t token : prompt) {
-                if (token < 0 || token >= e.model().params.n_vocab) return Status::error(Code::bad_argument, "token id out of range");
+                if (token < 0 || token >= e.model().params.n_vocab)
+                    return Status::error(Code::bad_argument, "token id out of range");
             }
             if (e.length() == 0 || e.length() != static_cast<int64_t>(prompt.size())) {
                 return Status::error(Code::bad_argument, "start needs the prompt, all of it, in the cache");
@@ -207,6 +208,13 @@ class PyEngine {
         });
     }
 
+    std::pair<int64_t, double> oracle(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
+                                      const std::vector<int32_t>& answer) {
+        get();
+        const Decoder::Oracle found = decoder_->oracle(prompt, source, answer);
+        return {found.passes, found.seconds};
+    }
+
     std::vector<double> measure_costs() {
         std::vector<double> out;
         run([&](Engine&) { return decoder_->measure_costs(&out); });
@@ -214,9 +222,11 @@ class PyEngine {
     }
     void set_costs(const std::vector<double>& costs) {
         get();
-        if (costs.size() != kMaxDecode) must(Status::error(Code::bad_argument, "costs of 16 widths are needed"));
+        if (costs.size() != kMaxDecode)
+            must(Status::error(Code::bad_argument, "costs of 16 widths are needed"));
         for (const double c : costs) {
-            if (!(c > 0) || c > 1e6) must(Status::error(Code::bad_argument, "a cost must be a number above 0"));
+            if (!(c > 0) || c > 1e6)
+                must(Status::error(Code::bad_argument, "a cost must be a number above 0"));
         }
         decoder_->gate().set_costs(costs);
     }
@@ -346,6 +356,7 @@ NB_MODULE(_native, m) {
         .def("start", &PyEngine::start, nb::arg("prompt"), nb::arg("source"), nb::arg("options"))
         .def("step", &PyEngine::step)
         .def("set_drafter", &PyEngine::set_drafter, nb::arg("drafter").none())
+        .def("oracle", &PyEngine::oracle, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"))
         .def("measure_costs", &PyEngine::measure_costs)
         .def("set_costs", &PyEngine::set_costs, nb::arg("costs"))
         .def("costs", &PyEngine::costs)

@@ -200,6 +200,29 @@ def test_ctrl_c_prints_what_was_measured(model: str) -> None:
     assert found["arms"][1]["decode_tok_s"] == pytest.approx(500)
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_sigterm_ends_the_workers_too(model: str) -> None:
+    source = PROGRAM.format(commands=fake_commands(reference="hangs"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", source, "--model", model, *QUICK, "-v"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if b"run 2 of 2 (3/4)" in line:
+            break
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+    process.terminate()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(30) == 128 + signal.SIGTERM
+    assert len(children) == 2
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert b"Traceback" not in errors
+
+
 def test_reader_that_leaves_is_no_error(model: str) -> None:
     source = PROGRAM.format(commands=fake_commands())
     process = subprocess.Popen(

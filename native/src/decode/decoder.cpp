@@ -6,7 +6,9 @@
 namespace mtp {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace
 
@@ -33,7 +35,9 @@ bool Decoder::commit(int32_t token, Source source, Step* out) {
 Status Decoder::start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
                       const DecodeOptions& options, Step* first) {
     const int row = engine_->newest_row();
-    if (row < 0) return Status::error(Code::bad_argument, "start must follow the pass that took in the end of the prompt");
+    if (row < 0)
+        return Status::error(Code::bad_argument,
+                             "start must follow the pass that took in the end of the prompt");
     options_ = options;
     sampler_ = Sampler(options.sampling);
     history_ = prompt;
@@ -67,7 +71,9 @@ int Decoder::propose(Draft* draft) {
     if (foreign_) {
         for (const int32_t token : foreign_(history_)) {
             // an id that is no token can't be right, and nothing after it can be
-            if (static_cast<int>(draft->tokens.size()) >= room || token < 0 || token >= engine_->model().params.n_vocab) break;
+            if (static_cast<int>(draft->tokens.size()) >= room || token < 0 ||
+                token >= engine_->model().params.n_vocab)
+                break;
             draft->tokens.push_back(token);
             draft->confidence.push_back(1);
         }
@@ -137,6 +143,36 @@ Status Decoder::step(Step* out) {
     return {};
 }
 
+Decoder::Oracle Decoder::oracle(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
+                                const std::vector<int32_t>& answer) const {
+    Oracle out;
+    DraftCopy copy;
+    copy.start(prompt, source);
+    const std::vector<double>& cost = gate_.costs();
+    Draft drafts[2];
+    // the first token needs no pass; each pass then gives its right drafts and one token more
+    for (size_t at = 0; at < answer.size();) {
+        copy.append(answer[at++]);
+        if (at >= answer.size()) break;
+        copy.propose(kMaxDraft, &drafts[0], &drafts[1]);
+        size_t right = 0;
+        for (const Draft& draft : drafts) {
+            size_t n = 0;
+            while (n < draft.tokens.size() && at + n + 1 < answer.size() && draft.tokens[n] == answer[at + n])
+                n++;
+            right = std::max(right, n);
+        }
+        size_t best = 0;
+        for (size_t g = 1; g <= right && g < cost.size(); g++) {
+            if (static_cast<double>(g + 1) / cost[g] > static_cast<double>(best + 1) / cost[best]) best = g;
+        }
+        out.passes++;
+        if (!cost.empty()) out.seconds += cost[best];
+        for (size_t i = 0; i < best; i++) copy.append(answer[at++]);
+    }
+    return out;
+}
+
 Status Decoder::measure_costs(std::vector<double>* out) {
     static constexpr int widths[] = {1, 2, 3, 4, 5, 6, 8, 12, 16};
     const int64_t length = engine_->length();
@@ -161,14 +197,17 @@ Status Decoder::measure_costs(std::vector<double>* out) {
         if (seen[static_cast<size_t>(k)] == 0) continue;
         for (int i = last + 1; i < k; i++) {
             const double part = static_cast<double>(i - last) / (k - last);
-            seen[static_cast<size_t>(i)] = seen[static_cast<size_t>(last)] * (1 - part) + seen[static_cast<size_t>(k)] * part;
+            seen[static_cast<size_t>(i)] =
+                seen[static_cast<size_t>(last)] * (1 - part) + seen[static_cast<size_t>(k)] * part;
         }
         last = k;
     }
     for (int k = last + 1; k < kMaxDecode; k++) {
         seen[static_cast<size_t>(k)] = seen[static_cast<size_t>(last)] * (k + 1) / (last + 1);
     }
-    for (int k = 1; k < kMaxDecode; k++) seen[static_cast<size_t>(k)] = std::max(seen[static_cast<size_t>(k)], seen[static_cast<size_t>(k - 1)]);
+    for (int k = 1; k < kMaxDecode; k++)
+        seen[static_cast<size_t>(k)] =
+            std::max(seen[static_cast<size_t>(k)], seen[static_cast<size_t>(k - 1)]);
     *out = seen;
     return {};
 }

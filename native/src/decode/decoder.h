@@ -28,11 +28,11 @@ struct DecodeOptions {
 
 // What one pass gave.
 struct Step {
-    std::vector<int32_t> tokens;   // committed, in order; never an end token
-    std::vector<Source> sources;   // of each
-    int drafted = 0;               // tested drafts, counted up to the end of the answer
+    std::vector<int32_t> tokens;  // committed, in order; never an end token
+    std::vector<Source> sources;  // of each
+    int drafted = 0;              // tested drafts, counted up to the end of the answer
     int accepted = 0;
-    int lenient = 0;               // of the accepted, those that the backbone would not have chosen
+    int lenient = 0;  // of the accepted, those that the backbone would not have chosen
     Source draft_source = Source::backbone;
     Finish finish = Finish::none;
     double seconds = 0;
@@ -42,20 +42,28 @@ struct Step {
 using ForeignDrafter = std::function<std::vector<int32_t>(const std::vector<int32_t>&)>;
 
 class Decoder {
-public:
+  public:
     explicit Decoder(Engine* engine) : engine_(engine) {}
 
     // The prompt is in the cache and its last row of logits is fresh. Commits the first token, if it is one.
-    Status start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source, const DecodeOptions& options,
-                 Step* first);
+    Status start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
+                 const DecodeOptions& options, Step* first);
     Status step(Step* out);
     void set_foreign(ForeignDrafter drafter) { foreign_ = std::move(drafter); }
+
+    // What a gate that knew the answer would need with these drafters: passes, and seconds by the cost curve.
+    struct Oracle {
+        int64_t passes = 0;
+        double seconds = 0;
+    };
+    Oracle oracle(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
+                  const std::vector<int32_t>& answer) const;
 
     DraftGate& gate() { return gate_; }
     // Seconds of passes over 1..16 tokens here and now; the cache is left as it was.
     Status measure_costs(std::vector<double>* out);
 
-private:
+  private:
     bool commit(int32_t token, Source source, Step* out);  // false: the answer is over
     int propose(Draft* draft);
     int room() const;

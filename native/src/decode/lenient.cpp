@@ -5,7 +5,8 @@
 
 namespace mtp {
 
-bool lenient_accepts(LenientRule rule, double alpha, const float* logits, int32_t n, int32_t draft, double q) {
+bool lenient_accepts(LenientRule rule, double alpha, const float* logits, int32_t n, int32_t draft,
+                     double q) {
     if (rule == LenientRule::off) return false;
     if (rule == LenientRule::chow) return q >= 1 - alpha;
     const float top = *std::max_element(logits, logits + n);
@@ -17,12 +18,17 @@ bool lenient_accepts(LenientRule rule, double alpha, const float* logits, int32_
     const double p_top = 1 / sum;
     const double p_draft = std::exp(static_cast<double>(logits[draft] - top)) / sum;
     switch (rule) {
-        case LenientRule::diff: return q >= p_top - alpha;
-        // total variation between p and the one-token draft: what p has elsewhere
-        case LenientRule::opt: return q >= p_top - alpha * (1 - p_draft);
-        case LenientRule::token_v1: return q >= p_top - alpha;
-        case LenientRule::token_v2: return p_draft >= p_top - alpha;
-        default: return false;
+    case LenientRule::diff:
+        return q >= p_top - alpha;
+    // total variation between p and the one-token draft: what p has elsewhere
+    case LenientRule::opt:
+        return q >= p_top - alpha * (1 - p_draft);
+    case LenientRule::token_v1:
+        return q >= p_top - alpha;
+    case LenientRule::token_v2:
+        return p_draft >= p_top - alpha;
+    default:
+        return false;
     }
 }
 

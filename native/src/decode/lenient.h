@@ -1,6 +1,6 @@
 // Speculative cascades: when a draft may stand although the backbone would have said something else.
-// (Narasimhan et al., ICLR 2025, arXiv 2405.19261.) A copied draft is a distribution with all its weight on one
-// token; q is the drafter's confidence in it.
+// (Narasimhan et al., ICLR 2025, arXiv 2405.19261.) A copied draft is a distribution with all its weight on
+// one token; q is the drafter's confidence in it.
 #pragma once
 
 #include <cstdint>

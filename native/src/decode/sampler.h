@@ -13,7 +13,7 @@ struct SamplingOptions {
     float top_p = 1;
     float min_p = 0;
     float repeat_penalty = 1;
-    int repeat_last = 64;   // tokens that the penalty looks back at
+    int repeat_last = 64;  // tokens that the penalty looks back at
     uint64_t seed = 0;
 
     // Whether the arg-max of the untouched logits is the answer.
@@ -21,7 +21,7 @@ struct SamplingOptions {
 };
 
 class Sampler {
-public:
+  public:
     explicit Sampler(const SamplingOptions& options) : options_(options) {}
     const SamplingOptions& options() const { return options_; }
 
@@ -29,7 +29,7 @@ public:
     // In order: repetition penalty, top-k, top-p, min-p, temperature, one draw.
     int32_t choose(float* logits, int32_t n, int64_t position, const std::vector<int32_t>& history);
 
-private:
+  private:
     struct Candidate {
         float logit;
         int32_t token;
@@ -43,7 +43,8 @@ private:
     size_t sorted_ = 0;
 };
 
-// A uniform number in [0, 1) for (seed, position): a counter-based generator (Salmon et al. 2011, Philox 2x64-10).
+// A uniform number in [0, 1) for (seed, position): a counter-based generator (Salmon et al. 2011, Philox
+// 2x64-10).
 double uniform_at(uint64_t seed, uint64_t position);
 
 }  // namespace mtp

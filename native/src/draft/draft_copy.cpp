@@ -71,7 +71,8 @@ void DraftCopy::append(int32_t token) {
 void DraftCopy::propose(int max, Draft* from_source, Draft* from_suffix) const {
     from_source->clear();
     from_suffix->clear();
-    const auto fill = [&](Draft* draft, const std::vector<int32_t>& text, int64_t at, bool is_source, int64_t agreed) {
+    const auto fill = [&](Draft* draft, const std::vector<int32_t>& text, int64_t at, bool is_source,
+                          int64_t agreed) {
         draft->source = Source::copy;
         for (int d = 0; d < max && at + d < static_cast<int64_t>(text.size()); d++) {
             const int cell = cell_of(is_source, agreed, d);

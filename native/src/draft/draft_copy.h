@@ -1,5 +1,5 @@
-// Drafts by copying: from the source text at the place where the answer stands, or after the longest suffix that
-// occurred before in prompt or answer. Needs no training and costs less than a microsecond.
+// Drafts by copying: from the source text at the place where the answer stands, or after the longest suffix
+// that occurred before in prompt or answer. Needs no training and costs less than a microsecond.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace mtp {
 
 class DraftCopy {
-public:
+  public:
     DraftCopy();
     // source: what the answer is expected to repeat with edits, as tokens of the answer; may be empty
     void start(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source);
@@ -20,7 +20,7 @@ public:
     void propose(int max, Draft* from_source, Draft* from_suffix) const;
     void learn(int cell, bool was_right) { calibration_.learn(cell, was_right); }
 
-private:
+  private:
     SuffixAutomaton suffix_;
     SourceAlign source_;
     Calibration calibration_;

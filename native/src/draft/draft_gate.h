@@ -8,7 +8,7 @@
 namespace mtp {
 
 class DraftGate {
-public:
+  public:
     // cost[k - 1]: seconds of a pass over k tokens, k = 1..16
     void set_costs(const std::vector<double>& cost) { cost_ = cost; }
     const std::vector<double>& costs() const { return cost_; }
@@ -23,9 +23,10 @@ public:
     // What a pass over k tokens took just now: corrects the shape of the curve, slowly.
     void learn(int k, double seconds);
 
-private:
+  private:
     std::vector<double> cost_;
-    double pace_ = 1;  // how much slower than the curve passes are right now: drift that is no one width's fault
+    double pace_ =
+        1;  // how much slower than the curve passes are right now: drift that is no one width's fault
 };
 
 }  // namespace mtp

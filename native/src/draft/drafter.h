@@ -13,9 +13,9 @@ constexpr int kMaxDraft = 15;  // with the pending token, a pass of 16
 
 struct Draft {
     Source source = Source::copy;
-    std::vector<int32_t> tokens;     // at most kMaxDraft
-    std::vector<float> confidence;   // of each token, given that those before it were right
-    std::vector<int> cell;           // of the calibration table, one a token
+    std::vector<int32_t> tokens;    // at most kMaxDraft
+    std::vector<float> confidence;  // of each token, given that those before it were right
+    std::vector<int> cell;          // of the calibration table, one a token
     void clear() {
         tokens.clear();
         confidence.clear();
@@ -23,15 +23,17 @@ struct Draft {
     }
 };
 
-// Share of right tokens by kind of proposal, learnt while decoding. Old counts fade, so that a text that turns
-// is noticed within a few tokens.
+// Share of right tokens by kind of proposal, learnt while decoding. Old counts fade, so that a text that
+// turns is noticed within a few tokens.
 class Calibration {
-public:
+  public:
     void init(const std::vector<float>& prior);
-    float share(int cell) const { return right_[static_cast<size_t>(cell)] / total_[static_cast<size_t>(cell)]; }
+    float share(int cell) const {
+        return right_[static_cast<size_t>(cell)] / total_[static_cast<size_t>(cell)];
+    }
     void learn(int cell, bool was_right);
 
-private:
+  private:
     std::vector<float> right_, total_;
 };
 

@@ -50,7 +50,9 @@ void SourceAlign::append(int32_t token) {
     }
     low_ = low;
     high_ = high;
-    run_ = agrees && best == position_ + 1 ? run_ + 1 : (best > 0 && source_[static_cast<size_t>(best - 1)] == token ? 1 : 0);
+    run_ = agrees && best == position_ + 1
+               ? run_ + 1
+               : (best > 0 && source_[static_cast<size_t>(best - 1)] == token ? 1 : 0);
     position_ = best;
     cost_ = best_cost;
 }

@@ -26,7 +26,8 @@ int32_t SuffixAutomaton::next(int32_t state, int32_t token) const {
 }
 
 void SuffixAutomaton::set_next(int32_t state, int32_t token, int32_t to) {
-    if (edges_.insert_or_assign(edge_key(state, token), to).second) out_[static_cast<size_t>(state)].push_back(token);
+    if (edges_.insert_or_assign(edge_key(state, token), to).second)
+        out_[static_cast<size_t>(state)].push_back(token);
 }
 
 // Before `token` is part of the automaton: so what it finds ended earlier.

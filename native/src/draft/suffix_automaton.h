@@ -1,5 +1,5 @@
-// All substrings of a growing token sequence, in O(1) amortised a token; finds the longest suffix that occurred
-// before. (Blumer et al. 1985; for drafting: SAM decoding, arXiv 2411.10666.)
+// All substrings of a growing token sequence, in O(1) amortised a token; finds the longest suffix that
+// occurred before. (Blumer et al. 1985; for drafting: SAM decoding, arXiv 2411.10666.)
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace mtp {
 
 class SuffixAutomaton {
-public:
+  public:
     SuffixAutomaton() { clear(); }
     void clear();
     void append(int32_t token);
@@ -22,7 +22,7 @@ public:
 
     const std::vector<int32_t>& tokens() const { return tokens_; }
 
-private:
+  private:
     struct State {
         int32_t link = -1;
         int64_t length = 0;
@@ -34,8 +34,8 @@ private:
 
     std::vector<int32_t> tokens_;
     std::vector<State> states_;
-    std::unordered_map<uint64_t, int32_t> edges_;         // (state, token) -> state
-    std::vector<std::vector<int32_t>> out_;               // tokens on the edges of a state, for cloning
+    std::unordered_map<uint64_t, int32_t> edges_;  // (state, token) -> state
+    std::vector<std::vector<int32_t>> out_;        // tokens on the edges of a state, for cloning
     int32_t last_ = 0;
     int32_t match_ = 0;
     int64_t match_length_ = 0;
