@@ -19,6 +19,7 @@ from mtp_cli.engine import (
     GREEDY,
     LENIENT_RULES,
     MAX_DRAFT,
+    MAX_WIDTH,
     ContextFullError,
     Drafting,
     EngineError,
@@ -175,13 +176,17 @@ class NativeEngine:
         return self._native.costs()
 
     def _price(self) -> bool:
-        """Make sure that the gate knows what passes cost here: from the cache folder, else measured (True)."""
+        """Tell the gate what passes cost here: from the cache folder, else measured (True).
+
+        Where the context has no room to measure, it stays untold: few tokens are left to draft."""
         if self._native.costs():
             return False
         file = CostFile(self._path, self._info, self.n_threads)
         costs = file.read()
         measured = costs is None
         if costs is None:
+            if self._native.n_ctx - self._native.length < MAX_WIDTH:
+                return False
             costs = self._native.measure_costs()
             file.write(costs)
         self._native.set_costs(costs)

@@ -32,8 +32,9 @@ class StepEvent:
     """One committed token.
 
     `text` holds the complete characters that became known with this token (it may be empty while a
-    multi-byte character is still open). `pass_number` counts backbone passes from 1; `seconds` is the
-    time since decoding began.
+    multi-byte character is still open). `pass_number` counts backbone passes from 1 (0: the token came with
+    the prompt); `seconds` is the time since decoding began; `drafted` and `accepted` count the answer's
+    drafts up to and with this pass.
     """
 
     token: int
@@ -41,6 +42,8 @@ class StepEvent:
     source: Source
     pass_number: int
     seconds: float
+    drafted: int = 0
+    accepted: int = 0
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, Progress, Sampling
+from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, Progress, Sampling, Step
 from mtp_cli.events import DraftCounts, EndEvent, Event, FinishReason, PrefillEvent, Source, StepEvent
 
 
@@ -69,22 +69,26 @@ def generate(
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     tokens: Counter[Source] = Counter()
     drafts: dict[Source, DraftCounts] = {}
-    passes = 0
+    passes = drafted = accepted = 0
     started = clock()
     try:
         step = engine.start(
             prompt, max_tokens=max_tokens, source=source, sampling=sampling, drafting=drafting
         )
         while True:
+            drafted += step.drafted
+            accepted += step.accepted
+            taken = 0
             for token, origin in zip(step.tokens, step.sources, strict=True):
                 tokens[origin] += 1
+                taken += 1
                 text = gate.feed(decoder.decode(engine.piece(token)))
-                yield StepEvent(token, text, origin, passes, clock() - started)
+                yield StepEvent(token, text, origin, passes, clock() - started, drafted, accepted)
                 if gate.stopped:
                     break
             if step.drafted:
                 counts = drafts.setdefault(step.draft_source, DraftCounts())
-                counts.add(step.drafted, step.accepted, step.lenient)
+                _count(counts, step, taken if gate.stopped else None)
             if gate.stopped or step.finish is not None:
                 break
             step = engine.step()
@@ -106,3 +110,13 @@ def generate(
         dict(tokens),
         drafts,
     )
+
+
+def _count(counts: DraftCounts, step: Step, taken: int | None) -> None:
+    """Add the draft of a pass. `taken`: the answer ended after that many of its tokens, so that what was
+    tested behind them does not count."""
+    if taken is None:
+        counts.add(step.drafted, step.accepted, step.lenient)
+        return
+    accepted = min(step.accepted, taken)
+    counts.add(min(step.drafted, taken), accepted, min(step.lenient, accepted))

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from mtp_cli.bench.arms import NATIVE, REFERENCE
 from mtp_cli.bench.protocol import KIND_ERROR
 
 PACKAGE_ROOT = Path(__file__).resolve().parent.parent.parent
@@ -26,12 +27,12 @@ def python_command(statements: str) -> tuple[str, ...]:
 
 
 COMMANDS: Mapping[str, Sequence[str]] = {
-    "plain": python_command("from mtp_cli.bench.worker_plain import PlainArm, main; main(PlainArm())"),
-    "reference": python_command(
+    NATIVE: python_command("from mtp_cli.bench.worker_native import NativeArm, main; main(NativeArm())"),
+    REFERENCE: python_command(
         "from mtp_cli.bench.worker_reference import ReferenceArm, main; main(ReferenceArm())"
     ),
 }
-"""How to start the worker of each arm."""
+"""How to start a worker, by the `command` of its arm."""
 
 GRACE_S = 2.0
 """How long a worker may take to leave by itself."""
@@ -57,7 +58,8 @@ def cpu_seconds(pid: int) -> float | None:
 
 
 class Worker:
-    """One arm in its own process, in its own session: Ctrl-C reaches the parent alone, which ends the rest.
+    """One arm (or several alike) in a process, in its own session: Ctrl-C reaches the parent alone, which
+    ends the rest.
 
     `idle_cpu_s` / `idle_s` is the load that it caused while it should have slept.
     """

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from typing import IO, Any, Protocol
 
 from mtp_cli.meters import memory
@@ -22,7 +23,17 @@ KIND_MISSING = "missing"
 """A part that this arm needs is not installed."""
 
 
-REQUESTS = ("open", "prompts", "answer", "generate", "prefill", "cost_begin", "cost")
+REQUESTS = (
+    "open",
+    "prompts",
+    "answer",
+    "generate",
+    "prefill",
+    "cost_begin",
+    "cost",
+    "oracle",
+    "verify",
+)
 
 
 class ArmError(Exception):
@@ -43,8 +54,9 @@ class Arm(Protocol):
         """Load. Returns {"threads", "n_ctx", "info": {...}}."""
         ...
 
-    def prompts(self, texts: list[str], task: str, model: str) -> dict[str, Any]:
-        """{"tokens": [[id, ...], ...]}: each text in the prompt of `task` ("free": the text alone).
+    def prompts(self, texts: list[str], tasks: list[str], model: str) -> dict[str, Any]:
+        """{"tokens", "sources": [[id, ...], ...], "stops": [[text, ...], ...]}: each text in the prompt of
+        its task, what the answer is expected to repeat, and texts that end it.
         `model` is the name of the model's catalogue entry or its path."""
         ...
 
@@ -52,8 +64,20 @@ class Arm(Protocol):
         """{"tokens": [...], "generated_tokens"}: what the product makes of one short text, in full."""
         ...
 
-    def generate(self, tokens: list[int], max_tokens: int) -> dict[str, Any]:
-        """{"ids", "text", "passes", "prefill_s", "decode_s", "first_token_s"}, from an empty cache."""
+    def generate(
+        self,
+        tokens: list[int],
+        max_tokens: int,
+        stops: Sequence[str] = (),
+        source: Sequence[int] = (),
+        sampling: Mapping[str, Any] | None = None,
+        drafting: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """{"ids", "text", "passes", "prefill_s", "decode_s", "first_token_s"}, from an empty cache.
+
+        Native arms add {"tokens_by_source": {source: n}, "drafts": {source: {"drafted", "accepted",
+        "lenient", "positions": [[drafted, accepted], ...]}}}. `sampling` and `drafting` are fields of
+        the classes in `mtp_cli.engine`; the reference takes neither."""
         ...
 
     def prefill(self, tokens: list[int]) -> dict[str, Any]:
@@ -67,6 +91,16 @@ class Arm(Protocol):
     def cost(self, width: int, repeats: int) -> dict[str, Any]:
         """{"ms": [...]}: passes over `width` tokens with the logits of all, each rolled back. One more
         pass goes before them untimed, since the other arm has just filled the processor's caches."""
+        ...
+
+    def oracle(self, tokens: list[int], source: list[int], ids: list[int]) -> dict[str, Any]:
+        """{"passes", "seconds", "pass_s"} for the answer `ids`: what a gate that knew it would need by the
+        measured cost of passes, and the cost of a pass over one token. Native only."""
+        ...
+
+    def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:
+        """{"differing": [position, ...]}: `ids` is this arm's own greedy answer, found one token a pass.
+        Fed again `width` tokens a pass, where does the arg-max say something else? Reference only."""
         ...
 
     def close(self) -> None: ...

@@ -7,133 +7,88 @@ has everything measured so far.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mtp_cli.bench import machine
-from mtp_cli.bench.client import COMMANDS, BenchError, Worker
-from mtp_cli.bench.prompts import Text
-from mtp_cli.bench.protocol import KIND_MISSING
-from mtp_cli.bench.results import PLAIN, Prompt, Results, Sample
+from mtp_cli.bench.arms import AUTO, COPY, REFERENCE, find
+from mtp_cli.bench.client import BenchError, Worker
+from mtp_cli.bench.plan import COST_CONTEXT, Plan, prepare, without_sampled_reference
+from mtp_cli.bench.results import Oracle, Prompt, Results, Sample, Verified
 from mtp_cli.bench.schedule import turns
-from mtp_cli.threads import default_threads
 
-LONG_PREFILL = 512
-"""Tokens of the synthetic prompt whose prefill is timed."""
-COST_CONTEXT = 256
-"""Tokens in the cache while the verify cost is measured."""
-COST_WIDTHS = tuple(range(1, 9))
 COST_REPEATS = 3
 """Timed passes a turn, for each width."""
-CONTEXT_STEP = 256
 WARM_UP_TOKENS = 8
+FRESH_RUNS = 5
+"""Most timed process starts of an arm."""
+VERIFY_WIDTH = 4
+"""Tokens a pass when the reference is fed its own text again."""
 
 Notify = Callable[[str], None]
 """Told in a few words what is going on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to measure. `threads` 0 leaves the number to the engine; then every arm gets that number."""
-
-    model: Path
-    texts: Sequence[Text]
-    arms: Sequence[str] = ("reference", "plain")
-    task: str = "summarize"
-    max_tokens: int = 128
-    threads: int = 0
-    runs: int = 5
-    long_prefill: int = LONG_PREFILL
-    widths: Sequence[int] = COST_WIDTHS
-    commands: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(COMMANDS))
-
-
-def context_size(longest_prompt: int, max_tokens: int, long_prefill: int) -> int:
-    """Positions that every measurement fits into, rounded up: the same cache for every arm."""
-    need = max(longest_prompt + max_tokens, long_prefill, COST_CONTEXT + 16)
-    return -(-need // CONTEXT_STEP) * CONTEXT_STEP
-
-
-def prepare(plan: Plan, results: Results) -> int:
-    """Texts -> token ids, by a process of its own, so that it costs the measured ones nothing.
-
-    Fills prompts, model, settings and machine; returns n_ctx. Raises BenchError. A prompt that is too
-    long for the model is left out with a note."""
-    arm = PLAIN if PLAIN in plan.commands else plan.arms[0]
-    with contextlib.ExitStack() as stack:
-        worker = stack.enter_context(Worker(arm, plan.commands[arm]))
-        try:
-            opened = worker.ask("open", model=str(plan.model), n_ctx=0, threads=plan.threads)
-        except BenchError as error:
-            if error.kind != KIND_MISSING or PLAIN in plan.arms or plan.task != "free":
-                raise
-            arm = plan.arms[0]
-            worker = stack.enter_context(Worker(arm, plan.commands[arm]))
-            threads = plan.threads or default_threads()
-            opened = worker.ask("open", model=str(plan.model), n_ctx=0, threads=threads)
-        texts = [text.text for text in plan.texts]
-        tokens = worker.ask("prompts", texts=texts, task=plan.task, model=str(plan.model))["tokens"]
-    room = int(opened["info"].get("n_ctx_train") or opened["n_ctx"]) - plan.max_tokens
-    for text, ids in zip(plan.texts, tokens, strict=True):
-        if not ids or len(ids) > room:
-            results.notes.append(f"{text.name} left out: {len(ids)} tokens, the model takes 1 to {room}")
-        else:
-            results.prompts.append(Prompt(text.name, list(ids)))
-    if not results.prompts:
-        raise BenchError("no prompt fits the model; use shorter texts or fewer --max-tokens")
-    results.machine = machine.describe()
-    results.model = {"file": plan.model.name, **opened["info"]}
-    n_ctx = context_size(max(len(p.tokens) for p in results.prompts), plan.max_tokens, plan.long_prefill)
-    results.settings = {
-        "task": plan.task,
-        "threads": opened["threads"],
-        "runs": plan.runs,
-        "max_tokens": plan.max_tokens,
-        "n_ctx": n_ctx,
-        "long_prefill_tokens": plan.long_prefill,
-        "cost_context_tokens": COST_CONTEXT,
-        "order": "A B B A",
-    }
-    return n_ctx
-
-
 def measure(plan: Plan, results: Results, notify: Notify) -> None:
     """Everything, into `results`. Raises BenchError; on that and on KeyboardInterrupt all workers end."""
+    plan = without_sampled_reference(plan, results)
     notify("reading the prompts")
     n_ctx = prepare(plan, results)
-    threads = results.settings["threads"]
-    _fresh(plan, results, n_ctx, notify)
-    workers: dict[str, Worker] = {}
+    if plan.fresh:
+        _fresh(plan, results, n_ctx, notify)
     with contextlib.ExitStack() as stack:
-        for arm in plan.arms:
-            notify(f"{arm}: loading the model")
-            workers[arm] = stack.enter_context(Worker(arm, plan.commands[arm]))
-            opened = workers[arm].ask("open", model=str(plan.model), n_ctx=n_ctx, threads=threads)
-            results.opened[arm] = opened
-            if opened["threads"] != threads:
-                raise BenchError(f"arm {arm} runs {opened['threads']} threads instead of {threads}")
+        workers = _open(plan, results, n_ctx, notify, stack)
         _prompts(plan, workers, results, notify)
+        _oracle(plan, workers, results, notify)
+        if plan.verify and REFERENCE in plan.arms:
+            _verify(workers[REFERENCE], results, notify)
         if plan.long_prefill:
             _long_prefill(plan, workers, results, notify)
         if plan.widths:
             _cost(plan, workers, results, notify)
-        for arm, worker in workers.items():
+        for worker in set(workers.values()):
             if worker.idle_s > 0:
-                results.idle_cpu[arm] = worker.idle_cpu_s / worker.idle_s
+                results.idle_cpu[worker.arm] = worker.idle_cpu_s / worker.idle_s
     results.machine["load_average_after"] = machine.load_average()
     results.complete = True
+
+
+def _open(
+    plan: Plan, results: Results, n_ctx: int, notify: Notify, stack: contextlib.ExitStack
+) -> dict[str, Worker]:
+    """The worker of each arm; arms that share one get the same."""
+    threads = results.settings["threads"]
+    found: dict[str, Worker] = {}
+    by_arm: dict[str, Worker] = {}
+    for arm in plan.arms:
+        key = find(arm).worker
+        if key not in found:
+            notify(f"{arm}: loading the model")
+            worker = found[key] = stack.enter_context(Worker(arm, plan.command(arm)))
+            opened = worker.ask("open", model=str(plan.model), n_ctx=n_ctx, threads=threads)
+            if opened["threads"] != threads:
+                raise BenchError(f"arm {arm} runs {opened['threads']} threads instead of {threads}")
+            if find(arm).alone:
+                results.opened[arm] = opened
+        by_arm[arm] = found[key]
+    if any(not find(arm).alone for arm in plan.arms):
+        results.notes.append(
+            "fixed lengths share one process: their memory and the time of its start are not measured"
+        )
+    return by_arm
 
 
 def _fresh(plan: Plan, results: Results, n_ctx: int, notify: Notify) -> None:
     """Process start to first token, a new process for every run; one more before to fill the page cache."""
     prompt = results.prompts[0]
-    for turn in turns(plan.arms, 1, plan.runs + 1):
-        notify(f"{turn.arm}: process start to first token, run {turn.run} of {plan.runs}")
-        with Worker(turn.arm, plan.commands[turn.arm]) as worker:
+    arms = [arm for arm in plan.arms if find(arm).alone]
+    runs = min(plan.runs, FRESH_RUNS)
+    for turn in turns(arms, 1, runs + 1):
+        notify(f"{turn.arm}: process start to first token, run {turn.run} of {runs}")
+        with Worker(turn.arm, plan.command(turn.arm)) as worker:
             worker.send("open", model=str(plan.model), n_ctx=n_ctx, threads=results.settings["threads"])
-            worker.send("generate", tokens=prompt.tokens, max_tokens=1)
+            worker.send("generate", **_request(plan, turn.arm, prompt), max_tokens=1)
             worker.receive()
             reply = worker.receive()
             elapsed = worker.answered_after
@@ -141,23 +96,63 @@ def _fresh(plan: Plan, results: Results, n_ctx: int, notify: Notify) -> None:
             results.fresh_ms.setdefault(turn.arm, []).append(1e3 * elapsed)
 
 
+def _request(plan: Plan, arm: str, prompt: Prompt) -> dict[str, Any]:
+    """What `generate` needs to know, but for the number of tokens."""
+    kind = find(arm)
+    common = {"tokens": prompt.tokens, "stops": prompt.stops}
+    if not kind.native:
+        return common
+    sampling = {"temperature": plan.temperature, "seed": plan.seed}
+    return {**common, "source": prompt.source, "sampling": sampling, "drafting": kind.drafting}
+
+
 def _prompts(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
-    for arm, worker in workers.items():
+    for arm in plan.arms:
         notify(f"{arm}: warming up")
         short = min(WARM_UP_TOKENS, plan.max_tokens)
-        worker.ask("generate", tokens=results.prompts[0].tokens, max_tokens=short)
+        workers[arm].ask("generate", **_request(plan, arm, results.prompts[0]), max_tokens=short)
     total = len(results.prompts) * plan.runs * len(plan.arms)
+    started = time.perf_counter()
     for done, turn in enumerate(turns(plan.arms, len(results.prompts), plan.runs), 1):
         prompt = results.prompts[turn.item]
-        reply = workers[turn.arm].ask("generate", tokens=prompt.tokens, max_tokens=plan.max_tokens)
+        request = _request(plan, turn.arm, prompt)
+        reply = workers[turn.arm].ask("generate", **request, max_tokens=plan.max_tokens)
         sample = _sample(turn.arm, turn.item, turn.run, len(prompt.tokens), reply)
         results.samples.append(sample)
         results.ids.setdefault((turn.arm, turn.item), []).append(list(reply["ids"]))
-        if reply.get("peak_rss"):
+        if reply.get("peak_rss") and find(turn.arm).alone:
             results.peak_rss[turn.arm] = max(results.peak_rss.get(turn.arm, 0), reply["peak_rss"])
+        left = (time.perf_counter() - started) / done * (total - done)
         notify(
-            f"{turn.arm}: {prompt.name}, run {turn.run + 1} of {plan.runs} ({done}/{total}): {_brief(sample)}"
+            f"{turn.arm}: {prompt.name}, run {turn.run + 1} of {plan.runs} ({done}/{total}), "
+            f"{left:.0f} s left: {_brief(sample)}"
         )
+
+
+def _oracle(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
+    """For the arms with a gate: how far their drafters would go if it knew the answers."""
+    for arm in (AUTO, COPY):
+        if arm not in plan.arms:
+            continue
+        notify(f"{arm}: oracle")
+        for at, prompt in enumerate(results.prompts):
+            ids = results.ids[arm, at][0]
+            if len(ids) < 2:
+                continue
+            found = workers[arm].ask("oracle", tokens=prompt.tokens, source=prompt.source, ids=ids)
+            plain_s = found["pass_s"] * (len(ids) - 1)
+            one = Oracle(len(ids), int(found["passes"]), float(found["seconds"]), plain_s)
+            results.oracle.setdefault(arm, {})[at] = one
+
+
+def _verify(worker: Worker, results: Results, notify: Notify) -> None:
+    for at, prompt in enumerate(results.prompts):
+        notify(f"{REFERENCE}: {prompt.name}, its own text {VERIFY_WIDTH} tokens a pass")
+        ids = results.ids[REFERENCE, at][0]
+        if len(ids) < 2:
+            continue
+        found = worker.ask("verify", tokens=prompt.tokens, ids=ids, width=VERIFY_WIDTH)
+        results.verified[at] = Verified(len(ids) - 1, list(found["differing"]))
 
 
 def _sample(arm: str, prompt: int, run: int, prompt_tokens: int, reply: Mapping[str, Any]) -> Sample:
@@ -173,6 +168,8 @@ def _sample(arm: str, prompt: int, run: int, prompt_tokens: int, reply: Mapping[
         first_token_s=reply["first_token_s"],
         cpu_s=float(reply["cpu_s"]),
         wall_s=float(reply["wall_s"]),
+        tokens_by_source=dict(reply.get("tokens_by_source") or {}),
+        drafts=dict(reply.get("drafts") or {}),
     )
 
 
@@ -194,7 +191,7 @@ def _filled(results: Results, count: int) -> list[int]:
 
 def _long_prefill(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
     tokens = _filled(results, plan.long_prefill)
-    for turn in turns(plan.arms, 1, plan.runs):
+    for turn in turns(plan.opposed, 1, plan.runs):
         seconds = float(workers[turn.arm].ask("prefill", tokens=tokens)["seconds"])
         results.long_prefill_s.setdefault(turn.arm, []).append(seconds)
         notify(
@@ -204,10 +201,10 @@ def _long_prefill(plan: Plan, workers: Mapping[str, Worker], results: Results, n
 
 
 def _cost(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
-    for arm, worker in workers.items():
-        worker.ask("cost_begin", tokens=_filled(results, COST_CONTEXT))
+    for arm in plan.opposed:
+        workers[arm].ask("cost_begin", tokens=_filled(results, COST_CONTEXT))
         results.cost_ms[arm] = {width: [] for width in plan.widths}
-    for turn in turns(plan.arms, len(plan.widths), plan.runs):
+    for turn in turns(plan.opposed, len(plan.widths), plan.runs):
         width = plan.widths[turn.item]
         found = workers[turn.arm].ask("cost", width=width, repeats=COST_REPEATS)["ms"]
         results.cost_ms[turn.arm][width] += found

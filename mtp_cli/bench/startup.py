@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mtp_cli.bench import machine
+from mtp_cli.bench.arms import NATIVE, PLAIN
 from mtp_cli.bench.client import BenchError, Worker, python_command
-from mtp_cli.bench.results import PLAIN, Results
-from mtp_cli.bench.run import Plan
+from mtp_cli.bench.plan import Plan
+from mtp_cli.bench.results import Results
 from mtp_cli.bench.schedule import turns
 
 SENTENCE = "The meeting have been moved to friday because to many people was ill."
@@ -61,7 +62,7 @@ def timed(name: str, command: Sequence[str], stdin: bytes) -> float:
 def _same_work(plan: Plan, results: Results) -> tuple[list[int], int, int]:
     """(prompt ids, tokens to generate, threads): what `mtp proofread` does with the sentence, found by a
     worker that does it once. Raises BenchError."""
-    with Worker(PLAIN, plan.commands[PLAIN]) as worker:
+    with Worker(PLAIN, plan.commands[NATIVE]) as worker:
         opened = worker.ask("open", model=str(plan.model), n_ctx=0, threads=plan.threads)
         answer = worker.ask("answer", text=SENTENCE, task="proofread", model=str(plan.model))
     tokens, count = list(answer["tokens"]), max(int(answer["generated_tokens"]), 1)

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 RESAMPLES = 2000
+LEAST_RESAMPLES = 400
+PAIRS_DRAWN = 200_000
+"""With many pairs fewer resamples will do: a report is not to take longer than a measurement."""
 SEED = 20240601
 
 
@@ -100,7 +103,7 @@ def _point(groups: Sequence[Sequence[Pair]]) -> float | None:
 
 
 def paired_ratio(
-    groups: Sequence[Sequence[Pair]], *, resamples: int = RESAMPLES, seed: int = SEED
+    groups: Sequence[Sequence[Pair]], *, resamples: int | None = None, seed: int = SEED
 ) -> Ratio | None:
     """Ratio of the two totals with a 95 % bootstrap interval. None when no group holds a pair.
 
@@ -112,8 +115,11 @@ def paired_ratio(
     point = _point(full)
     if point is None:
         return None
-    if sum(len(group) for group in full) < 2:
+    pairs = sum(len(group) for group in full)
+    if pairs < 2:
         return Ratio(point, None, None, len(full))
+    if resamples is None:
+        resamples = max(LEAST_RESAMPLES, min(RESAMPLES, PAIRS_DRAWN // pairs))
     draw = random.Random(seed)
     found: list[float] = []
     for _ in range(resamples):

@@ -12,10 +12,12 @@ import importlib.util
 import sys
 import time
 import types
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mtp_cli.bench.protocol import KIND_MISSING, KIND_MODEL, ArmError, main
+from mtp_cli.bench.stops import Stops
 
 clock = time.perf_counter
 
@@ -78,10 +80,11 @@ class ReferenceArm:
         used = int(lib.llama_n_threads(self._ctx))
         return {"threads": used, "n_ctx": self._n_ctx, "info": {"kernel": "llama.cpp"}}
 
-    def prompts(self, texts: list[str], task: str, model: str) -> dict[str, Any]:
-        if task != "free":
+    def prompts(self, texts: list[str], tasks: list[str], model: str) -> dict[str, Any]:
+        if any(task != "free" for task in tasks):
             raise ArmError("the product's prompts need the native engine; use --task free", KIND_MISSING)
-        return {"tokens": [self._tokenize(text) for text in texts]}
+        nothing: list[list[int]] = [[] for _ in texts]
+        return {"tokens": [self._tokenize(text) for text in texts], "sources": nothing, "stops": nothing}
 
     def answer(self, text: str, task: str, model: str) -> dict[str, Any]:
         raise ArmError("the product's answers need the native engine", KIND_MISSING)
@@ -120,9 +123,20 @@ class ReferenceArm:
         if not tokens or len(tokens) + more > self._n_ctx:
             raise ArmError(f"{len(tokens)} + {more} tokens do not fit the context of {self._n_ctx}")
 
-    def generate(self, tokens: list[int], max_tokens: int) -> dict[str, Any]:
-        """The same loop as `mtp_cli.generate`, on the library's own functions."""
+    def generate(
+        self,
+        tokens: list[int],
+        max_tokens: int,
+        stops: Sequence[str] = (),
+        source: Sequence[int] = (),
+        sampling: Mapping[str, Any] | None = None,
+        drafting: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """The same loop as `mtp_cli.generate`, on the library's own functions; greedy, nothing drafted."""
         self._check(tokens, 0)
+        if sampling or drafting:
+            raise ArmError("the reference arm is greedy and drafts nothing")
+        gate = Stops(stops)
         lib, ctx, sampler = self._lib, self._ctx, self._sampler
         lib.llama_memory_clear(self._memory, False)
         ids: list[int] = []
@@ -136,10 +150,10 @@ class ReferenceArm:
         decoding = clock()
         while not lib.llama_vocab_is_eog(self._vocab, token) and len(ids) < max_tokens:
             ids.append(token)
-            parts.append(decoder.decode(self._piece(token)))
+            parts.append(gate.feed(decoder.decode(self._piece(token))))
             if first_s is None:
                 first_s = clock() - started
-            if len(tokens) + passes >= self._n_ctx:
+            if gate.stopped or len(tokens) + passes >= self._n_ctx:
                 break
             if len(ids) < max_tokens:
                 one[0] = token
@@ -173,13 +187,7 @@ class ReferenceArm:
     def cost(self, width: int, repeats: int) -> dict[str, Any]:
         """The arg-max over the rows is left out here, in favour of the reference."""
         lib, batch, keep = self._lib, self._wide, len(self._context)
-        batch.n_tokens = width
-        for i in range(width):
-            batch.token[i] = self._context[i % keep]
-            batch.pos[i] = keep + i
-            batch.n_seq_id[i] = 1
-            batch.seq_id[i][0] = 0
-            batch.logits[i] = 1
+        self._fill([self._context[i % keep] for i in range(width)], keep)
         found: list[float] = []
         for turn in range(repeats + 1):
             started = clock()
@@ -192,6 +200,39 @@ class ReferenceArm:
             if turn:
                 found.append(1e3 * elapsed)
         return {"ms": found}
+
+    def _fill(self, tokens: Sequence[int], place: int) -> None:
+        """Make the wide batch hold `tokens` from position `place` on, with the logits of all."""
+        batch = self._wide
+        batch.n_tokens = len(tokens)
+        for i, token in enumerate(tokens):
+            batch.token[i] = token
+            batch.pos[i] = place + i
+            batch.n_seq_id[i] = 1
+            batch.seq_id[i][0] = 0
+            batch.logits[i] = 1
+
+    def oracle(self, tokens: list[int], source: list[int], ids: list[int]) -> dict[str, Any]:
+        raise ArmError("the reference drafts nothing, so no oracle can do better")
+
+    def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:
+        self._check(tokens, len(ids))
+        lib, ctx = self._lib, self._ctx
+        lib.llama_memory_clear(self._memory, False)
+        self._feed(tokens)
+        differing: list[int] = []
+        # the last id has no successor to compare with
+        for start in range(0, len(ids) - 1, width):
+            part = ids[start : min(start + width, len(ids) - 1)]
+            self._fill(part, len(tokens) + start)
+            status = lib.llama_decode(ctx, self._wide)
+            if status:
+                raise ArmError(f"llama_decode of {len(part)} tokens gave status {status}")
+            for row in range(len(part)):
+                said = int(lib.llama_sampler_sample(self._sampler, ctx, row))
+                if said != ids[start + row + 1]:
+                    differing.append(start + row + 1)
+        return {"differing": differing}
 
     def close(self) -> None:
         """Nothing is freed: the process ends next, and the system takes everything back at once."""

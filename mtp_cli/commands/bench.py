@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from mtp_cli.commands.bench_wish import DEFAULT_ARMS, DEFAULT_LIMIT, Wish, check_uses, plan_of
 from mtp_cli.commands.common import ModelOption
 from mtp_cli.exits import UserError
 
 if TYPE_CHECKING:
-    from mtp_cli.bench.run import Plan
-
-ARMS = ("reference", "plain")
+    from mtp_cli.bench.plan import Plan
 
 
 class ReportFormat(str, Enum):
@@ -35,6 +34,18 @@ class Task(str, Enum):
     summarize = "summarize"
     proofread = "proofread"
     free = "free"
+    mixed = "mixed"
+
+
+class Rule(str, Enum):
+    """The rules of lenient drafting."""
+
+    chow = "chow"
+    diff = "diff"
+    opt = "opt"
+    token_v1 = "token-v1"
+    token_v2 = "token-v2"
+    token_v3 = "token-v3"
 
 
 def register(app: typer.Typer) -> None:
@@ -49,16 +60,41 @@ def _fail(message: str, code: int = 2) -> NoReturn:
 
 def bench(
     model: ModelOption = None,
-    arms: Annotated[str, typer.Option(metavar="A,B", help="What to compare.")] = ",".join(ARMS),
+    arms: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B", help="What to compare: reference, plain, auto, copy, fixed-1 to fixed-15."
+        ),
+    ] = DEFAULT_ARMS,
     prompts: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Texts: turns[0], prompt, text or source of each line."),
+        list[str] | None,
+        typer.Option(
+            metavar="[TASK=]FILE.jsonl",
+            help="Texts: turns[0], prompt, text or source of each line. May be given again.",
+            show_default=False,
+        ),
     ] = None,
-    task: Annotated[Task, typer.Option(help="The prompt around each text; free: none.")] = Task.summarize,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Use the first N texts.")] = None,
+    task: Annotated[
+        Task, typer.Option(help="The prompt around each text; free: none; mixed: all in turn.")
+    ] = Task.summarize,
+    limit: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Use the first N texts of each file; 0: all.")
+    ] = DEFAULT_LIMIT,
     max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens of an answer.")] = 128,
     threads: Annotated[int, typer.Option(min=0, metavar="N", help="0: the performance cores.")] = 0,
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of each text and arm.")] = 5,
+    temperature: Annotated[
+        float, typer.Option(min=0, max=100, metavar="T", help="Above 0: every arm samples.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the sampling.")] = 0,
+    reference_verify: Annotated[
+        bool,
+        typer.Option("--reference-verify", help="Feed llama.cpp its own text 4 tokens a pass: the same?"),
+    ] = False,
+    lenient_table: Annotated[
+        Rule | None,
+        typer.Option("--lenient-table", help="Only compare lenient with exact drafting.", show_default=False),
+    ] = None,
     startup: Annotated[
         bool, typer.Option("--startup", help="Only time whole processes: proofreading one sentence.")
     ] = False,
@@ -67,17 +103,18 @@ def bench(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the cost of a pass over k tokens.")
+        Path | None,
+        typer.Option(metavar="FILE.png|svg", help="Draw the cost of a pass, or the lenient table."),
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Never fetch a model.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="One line for each measurement.")] = False,
 ) -> None:
-    """Compare speed, memory and the cost of a pass with llama.cpp's.
+    """Compare speed, memory and the cost of a pass with llama.cpp's, and drafting with plain decoding.
 
     Same file, prompts, context and threads; each in its own process, taking turns (A B B A).
 
-    A ratio above 1 means faster than the reference; its interval covers 95 %.
+    A ratio above 1 means faster; its interval covers 95 %.
 
     Close other programs first: they are measured as well."""
     from mtp_cli.bench.client import BenchError
@@ -85,17 +122,34 @@ def bench(
     from mtp_cli.catalog import ModelError
     from mtp_cli.view.plot import PlotError
 
-    chosen = _arms(arms)
+    wish = Wish(
+        model=model,
+        arms=arms,
+        prompts=prompts or [],
+        task=task.value,
+        limit=limit,
+        max_tokens=max_tokens,
+        threads=threads,
+        runs=runs,
+        temperature=temperature,
+        seed=seed,
+        verify=reference_verify,
+        lenient=lenient_table.value if lenient_table is not None else "",
+        offline=offline,
+        quiet=quiet,
+    )
     try:
+        check_uses(wish, startup)
         _check_targets(output, plot, startup)
-        plan = _plan(model, chosen, prompts, task, limit, max_tokens, threads, runs, offline, quiet)
-        report, code, problem = _run(plan, startup, quiet, verbose)
+        report, code, problem = _run(plan_of(wish), startup, quiet, verbose)
         if report is not None:
             if code:
                 report["complete"] = False
-            if plot is not None and report["verify_cost_ms"]:
+            if plot is not None:
                 _plot(report, plot, complete=not code)
             _write(report, output_format.value, output)
+            if not code and report["not_exact"]:
+                code, problem = 2, "; ".join(report["not_exact"])
     except ModelError as error:
         _fail(str(error), 3)
     except BenchError as error:
@@ -108,16 +162,6 @@ def bench(
         _fail("interrupted", 130)
     if code:
         _fail(problem, code)
-
-
-def _arms(text: str) -> list[str]:
-    chosen = [part.strip() for part in text.split(",") if part.strip()]
-    for arm in chosen:
-        if arm not in ARMS:
-            _fail(f"--arms: there is no arm {arm!r}; known arms: {', '.join(ARMS)}")
-    if not chosen or len(set(chosen)) != len(chosen):
-        _fail("--arms wants one or more different arms, for instance " + ",".join(ARMS))
-    return chosen
 
 
 def _check_targets(output: Path | None, plot: Path | None, startup: bool) -> None:
@@ -134,50 +178,19 @@ def _check_targets(output: Path | None, plot: Path | None, startup: bool) -> Non
         check(plot)
 
 
-def _plan(
-    model: str | None,
-    arms: list[str],
-    prompts: Path | None,
-    task: Task,
-    limit: int | None,
-    max_tokens: int,
-    threads: int,
-    runs: int,
-    offline: bool,
-    quiet: bool,
-) -> Plan:
-    """Raises ModelError and BenchError."""
-    from mtp_cli import catalog
-    from mtp_cli.bench.prompts import built_in, read_texts
-    from mtp_cli.bench.run import Plan
-    from mtp_cli.view.pull import PullView
-
-    texts = read_texts(prompts, limit) if prompts is not None else built_in(limit)
-    with PullView(quiet=quiet) as view:
-        path = catalog.resolve(model, offline=offline, report=view).path
-    return Plan(
-        model=path.absolute(),
-        texts=texts,
-        arms=arms,
-        task=task.value,
-        max_tokens=max_tokens,
-        threads=threads,
-        runs=runs,
-    )
-
-
 def _run(plan: Plan, startup: bool, quiet: bool, verbose: bool) -> tuple[dict[str, Any] | None, int, str]:
     """(report, exit code, what went wrong). The report holds what was measured before anything went wrong,
     and is None when that is nothing."""
-    from mtp_cli.bench import results as found
     from mtp_cli.bench.client import BenchError
+    from mtp_cli.bench.report import report
+    from mtp_cli.bench.results import Results
     from mtp_cli.bench.run import measure
     from mtp_cli.view.bench_report import Progress
 
     # Ending on SIGTERM the ordinary way ends the workers too.
     before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     progress = Progress(verbose=verbose, quiet=quiet)
-    results = found.Results(list(plan.arms))
+    results = Results(list(plan.arms))
     code, problem = 0, ""
     try:
         if startup:
@@ -197,14 +210,17 @@ def _run(plan: Plan, startup: bool, quiet: bool, verbose: bool) -> tuple[dict[st
         signal.signal(signal.SIGTERM, before)
     if not results.samples and not results.startup_ms:
         return None, code, problem
-    return found.report(results), code, problem
+    return report(results), code, problem
 
 
 def _plot(report: dict[str, Any], path: Path, *, complete: bool) -> None:
-    from mtp_cli.view.plot import PlotError, cost_curve
+    from mtp_cli.view.plot import PlotError, cost_curve, lenient_curve
 
     try:
-        cost_curve(report, path)
+        if report.get("lenient"):
+            lenient_curve(report, path)
+        elif report["verify_cost_ms"]:
+            cost_curve(report, path)
     except PlotError:
         if complete:
             raise

@@ -1,92 +1,28 @@
-"""What the text commands share: options, opening a model, one way through errors and output."""
+"""What the text commands share: opening a model, one way through errors and output."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mtp_cli.commands.options import Format, ModelOption, Options
 from mtp_cli.exits import ExitStatus, UserError
 from mtp_cli.meters.time import RunMeter, clock, process_age
 
+__all__ = ["ModelOption", "Result", "Run", "run_guarded"]
+
 if TYPE_CHECKING:
     from mtp_cli.catalog import PullEvent, Resolved
-    from mtp_cli.engine import Engine
+    from mtp_cli.engine import Drafting, Engine
     from mtp_cli.inputs import Source
     from mtp_cli.tasks.job import JobEvent
     from mtp_cli.tasks.prompts import Template
     from mtp_cli.view.progress import Progress
-
-
-class Format(str, Enum):
-    """Form of the result."""
-
-    text = "text"
-    json = "json"
-
-
-class Colour(str, Enum):
-    """When to use colours."""
-
-    auto = "auto"
-    always = "always"
-    never = "never"
-
-
-FilesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[FILE]...", help="Text files; - is standard input.", show_default=False),
-]
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model", "-m", metavar="NAME|PATH", envvar="MTP_MODEL", help="The model.", show_default=False
-    ),
-]
-OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result there, all at once.")
-]
-FormatOption = Annotated[Format, typer.Option("--format", help="Form of the result.")]
-MaxTokensOption = Annotated[
-    int,
-    typer.Option("--max-tokens", min=0, metavar="N", help="Most tokens of an answer; 0: the task's own."),
-]
-ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=0, metavar="N", help="0: the performance cores.")
-]
-ContextOption = Annotated[
-    int, typer.Option("--ctx", min=0, metavar="N", help="Context in tokens; 0: the model's, at most 4096.")
-]
-KernelOption = Annotated[str, typer.Option("--kernel", metavar="NAME", help="Kernel set; see mtp doctor.")]
-OfflineOption = Annotated[bool, typer.Option("--offline", help="Never fetch a model.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")]
-VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Timing and memory on stderr.")]
-ColourOption = Annotated[Colour, typer.Option("--color", help="Colours on stderr.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the prompts instead of running them.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options every text command has."""
-
-    model: str | None
-    output: Path | None
-    form: Format
-    max_tokens: int
-    threads: int
-    ctx: int
-    kernel: str
-    offline: bool
-    quiet: bool
-    verbose: bool
-    colour: Colour
-    dry_run: bool
 
 
 @dataclass(slots=True)
@@ -112,6 +48,7 @@ class Run:
             self.meter, quiet=options.quiet, colour=options.colour.value, streaming=self.streaming
         )
         self.out = Stdout(self.progress.before_text, self.progress.after_text)
+        self._remarks: list[str] = []
         self._engine: Engine | None = None
         self.template: Template | None = None
         self.model = ""
@@ -147,6 +84,8 @@ class Run:
             progress=self.progress.loading,
         )
         self.meter.load_seconds = clock() - began
+        if options.drafting.lenient and not options.dry_run:
+            self.progress.note("--lenient: the text may differ from the model's own")
         prompts = resolved.entry.prompts if resolved.entry else None
         try:
             self.template = template_for(self.task, prompts, chat=engine.info.has_chat_template)
@@ -186,6 +125,37 @@ class Run:
             self.out.write(event.text)
         self.progress.hear(event)
 
+    def exact_drafting(self) -> Drafting:
+        """As asked for, without leniency."""
+        return replace(self.options.drafting, lenient="", alpha=0.0)
+
+    def count(self, exact: Callable[[], str], text: str) -> dict[str, Any]:
+        """What the JSON record of a text tells about decoding, and with --lenient how far it is from the
+        model's own text, which `exact` generates (with -v and for JSON only)."""
+        counts = self.meter.text_counts
+        record = counts.record()
+        drafting = self.options.drafting
+        if not self.options.compares:
+            return record
+        from mtp_cli.tasks.distance import word_distance
+        from mtp_cli.view.timing import percent
+
+        own = exact()
+        distance, words = word_distance(text, own), len(own.split())
+        record["lenient"] = {
+            "rule": drafting.lenient,
+            "alpha": drafting.alpha,
+            "tokens": counts.drafts.lenient,
+            "share": counts.lenient_share,
+            "edit_distance_words": distance,
+            "exact_words": words,
+        }
+        self._remarks.append(
+            f"{percent(counts.lenient_share)} of the tokens taken leniently; edit distance to the exact text "
+            f"{distance} of {words} words"
+        )
+        return record
+
     def finish(self, results: list[Result]) -> None:
         """Everything is done: write what has not been streamed, and the timing block."""
         import json
@@ -201,6 +171,8 @@ class Run:
         else:
             self.out.end()
         if options.verbose and not options.quiet:
+            for remark in self._remarks:
+                self.progress.note(remark)
             self._print_timing()
 
     def _whole(self, text: str) -> None:
@@ -240,7 +212,10 @@ class Run:
         from mtp_cli.meters import energy, memory
         from mtp_cli.view.timing import timing_block
 
-        sys.stderr.write(timing_block(self.meter, process_age(), memory.peak(), energy.used()))
+        lenient = bool(self.options.drafting.lenient)
+        sys.stderr.write(
+            timing_block(self.meter, process_age(), memory.peak(), energy.used(), lenient=lenient)
+        )
 
     def print_prompts(self, prompts: list[str]) -> None:
         """--dry-run: the first prompt whole; of the others only how many there are."""
@@ -250,12 +225,6 @@ class Run:
             self.out.end()
         if len(prompts) > 1:
             self.progress.note(f"the first of {len(prompts)} prompts; the others differ in their text")
-
-
-def _json_value(value: float | int | None) -> float | int | str:
-    if value is None:
-        return "unavailable"
-    return round(value, 4) if isinstance(value, float) else value
 
 
 def run_guarded(run: Run, work: Callable[[], ExitStatus]) -> None:

@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from mtp_cli.commands.common import (
+from mtp_cli.commands.common import Result, Run, run_guarded
+from mtp_cli.commands.options import (
     Colour,
     ColourOption,
     ContextOption,
+    DraftMaxOption,
+    DraftMode,
+    DraftOption,
     DryRunOption,
     FilesArgument,
     Format,
     FormatOption,
     KernelOption,
+    LenientOption,
     MaxTokensOption,
+    MinPOption,
     ModelOption,
     OfflineOption,
     Options,
     OutputOption,
     QuietOption,
-    Result,
-    Run,
+    RepeatPenaltyOption,
+    SeedOption,
+    TemperatureOption,
     ThreadsOption,
+    TopKOption,
+    TopPOption,
     VerboseOption,
-    run_guarded,
+    drafting_of,
 )
+from mtp_cli.engine import MAX_DRAFT, Sampling
 from mtp_cli.exits import ExitStatus
 
 if TYPE_CHECKING:
+    from mtp_cli.engine import Drafting
     from mtp_cli.inputs import Source
     from mtp_cli.tasks.guard import Change
+    from mtp_cli.tasks.job import JobEvent
+    from mtp_cli.tasks.proofread import Correction
 
 _SHOWN_CHARS = 40
 
@@ -52,6 +66,15 @@ def proofread(
     threads: ThreadsOption = 0,
     ctx: ContextOption = 0,
     kernel: KernelOption = "auto",
+    draft: DraftOption = DraftMode.auto,
+    draft_max: DraftMaxOption = MAX_DRAFT,
+    lenient: LenientOption = None,
+    temperature: TemperatureOption = 0.0,
+    top_k: TopKOption = 0,
+    top_p: TopPOption = 1.0,
+    min_p: MinPOption = 0.0,
+    repeat_penalty: RepeatPenaltyOption = 1.0,
+    seed: SeedOption = 0,
     offline: OfflineOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -63,7 +86,20 @@ def proofread(
     Layout, code, addresses, placeholders and numbers stay. What the model changes beyond corrections is
     refused; -v tells what that was."""
     options = Options(
-        model, output, form, max_tokens, threads, ctx, kernel, offline, quiet, verbose, colour, dry_run
+        model=model,
+        output=output,
+        form=form,
+        max_tokens=max_tokens,
+        threads=threads,
+        ctx=ctx,
+        kernel=kernel,
+        offline=offline,
+        quiet=quiet,
+        verbose=verbose,
+        colour=colour,
+        dry_run=dry_run,
+        sampling=Sampling(temperature, top_k, top_p, min_p, repeat_penalty, seed=seed),
+        drafting=drafting_of(draft, draft_max, lenient),
     )
     run = Run("proofread", options)
     run_guarded(run, lambda: _work(run, files))
@@ -78,50 +114,60 @@ def _work(run: Run, files: list[str] | None) -> ExitStatus:
 
 def _one(run: Run, source: Source) -> Result:
     from mtp_cli.tasks.layout import units
+    from mtp_cli.tasks.proofread import Correction, Proofreader
 
+    run.meter.text_begins()
     mark = "\ufeff" if source.bom else ""
     if not any(unit.prose for unit in units(source.text)):
         if run.streaming and not run.options.dry_run:
             run.out.write(mark + source.text)
-        return _result(source, mark, source.text, 0, 0, (), ())
-    from mtp_cli.tasks.proofread import Proofreader
+        counts = run.meter.text_counts.record()
+        return _result(source, mark, Correction(source.text, 0, 0, (), ()), counts)
 
     engine, template = run.engine()
-    proofreader = Proofreader(engine, template, max_tokens=run.options.max_tokens, listen=run.listen)
+
+    def proofreader(drafting: Drafting, listen: Callable[[JobEvent], None]) -> Proofreader:
+        options = run.options
+        return Proofreader(
+            engine,
+            template,
+            max_tokens=options.max_tokens,
+            sampling=options.sampling,
+            drafting=drafting,
+            listen=listen,
+        )
+
+    asked = proofreader(run.options.drafting, run.listen)
     if run.options.dry_run:
-        run.print_prompts(proofreader.prompts(source.text))
-        return _result(source, mark, "", 0, 0, (), ())
+        run.print_prompts(asked.prompts(source.text))
+        return Result("", {})
     if mark and run.streaming:
         run.out.write(mark)
-    found = proofreader.run(source.text)
+    found = asked.run(source.text)
     if run.options.verbose and not run.options.quiet:
         _print_refused(run, source, found.refused)
-    return _result(source, mark, found.text, found.input_tokens, found.sentences, found.edits, found.refused)
+    counts = run.count(
+        lambda: proofreader(run.exact_drafting(), lambda event: None).run(source.text).text, found.text
+    )
+    return _result(source, mark, found, counts)
 
 
-def _result(
-    source: Source,
-    mark: str,
-    text: str,
-    tokens: int,
-    sentences: int,
-    edits: tuple[Change, ...],
-    refused: tuple[Change, ...],
-) -> Result:
+def _result(source: Source, mark: str, found: Correction, counts: dict[str, Any]) -> Result:
     def plain(change: Change) -> dict[str, object]:
         return {key: value for key, value in asdict(change).items() if key != "reason"}
 
     record = {
         "source": source.name,
-        "text": text,
-        "input_tokens": tokens,
-        "used_tokens": tokens,
-        "sentences": sentences,
+        "text": found.text,
+        "input_tokens": found.input_tokens,
+        "used_tokens": found.input_tokens,
+        "sentences": found.sentences,
         "truncated": False,
-        "edits": [plain(change) for change in edits],
-        "refused": [asdict(change) for change in refused],
+        "edits": [plain(change) for change in found.edits],
+        "refused": [asdict(change) for change in found.refused],
+        **counts,
     }
-    return Result(mark + text, record)
+    return Result(mark + found.text, record)
 
 
 def _print_refused(run: Run, source: Source, refused: tuple[Change, ...]) -> None:

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import typer
 
-from mtp_cli.commands.common import (
+from mtp_cli.commands.common import Result, Run, run_guarded
+from mtp_cli.commands.options import (
     Colour,
     ColourOption,
     ContextOption,
+    DraftMaxOption,
+    DraftMode,
+    DraftOption,
     DryRunOption,
     FilesArgument,
     Format,
     FormatOption,
     KernelOption,
+    LenientOption,
     MaxTokensOption,
+    MinPOption,
     ModelOption,
     OfflineOption,
     Options,
     OutputOption,
     QuietOption,
-    Result,
-    Run,
+    RepeatPenaltyOption,
+    SeedOption,
+    TemperatureOption,
     ThreadsOption,
+    TopKOption,
+    TopPOption,
     VerboseOption,
-    run_guarded,
+    drafting_of,
 )
+from mtp_cli.engine import MAX_DRAFT, Sampling
 from mtp_cli.exits import ExitStatus
 from mtp_cli.tasks.job import JobEvent, Plan, Text
+
+if TYPE_CHECKING:
+    from mtp_cli.engine import Drafting
 
 
 def register(app: typer.Typer) -> None:
@@ -43,6 +59,15 @@ def summarize(
     threads: ThreadsOption = 0,
     ctx: ContextOption = 0,
     kernel: KernelOption = "auto",
+    draft: DraftOption = DraftMode.auto,
+    draft_max: DraftMaxOption = MAX_DRAFT,
+    lenient: LenientOption = None,
+    temperature: TemperatureOption = 0.0,
+    top_k: TopKOption = 0,
+    top_p: TopPOption = 1.0,
+    min_p: MinPOption = 0.0,
+    repeat_penalty: RepeatPenaltyOption = 1.0,
+    seed: SeedOption = 0,
     offline: OfflineOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -53,7 +78,20 @@ def summarize(
 
     A text that does not fit the context is read in parts, and their summaries are summarized."""
     options = Options(
-        model, output, form, max_tokens, threads, ctx, kernel, offline, quiet, verbose, colour, dry_run
+        model=model,
+        output=output,
+        form=form,
+        max_tokens=max_tokens,
+        threads=threads,
+        ctx=ctx,
+        kernel=kernel,
+        offline=offline,
+        quiet=quiet,
+        verbose=verbose,
+        colour=colour,
+        dry_run=dry_run,
+        sampling=Sampling(temperature, top_k, top_p, min_p, repeat_penalty, seed=seed),
+        drafting=drafting_of(draft, draft_max, lenient),
     )
     run = Run("summarize", options)
     run_guarded(run, lambda: _work(run, files))
@@ -78,11 +116,18 @@ def _work(run: Run, files: list[str] | None) -> ExitStatus:
 
 
 def _one(run: Run, name: str, text: str, lead: str) -> Result:
+    run.meter.text_begins()
     if not text.strip():
         if lead and run.streaming:
             run.out.write(lead)
-        record = {"source": name, "summary": "", "input_tokens": 0, "used_tokens": 0, "chunks": 0}
-        return Result("", {**record, "truncated": False, "finish_reason": "empty_input"})
+        record: dict[str, Any] = {"source": name, "summary": "", "input_tokens": 0, "used_tokens": 0}
+        record |= {
+            "chunks": 0,
+            "truncated": False,
+            "finish_reason": "empty_input",
+            **run.meter.text_counts.record(),
+        }
+        return Result("", record)
     from mtp_cli.tasks.summarize import Summarizer
 
     engine, template = run.engine()
@@ -92,13 +137,24 @@ def _one(run: Run, name: str, text: str, lead: str) -> Result:
             run.progress.note(f"{event.input_tokens:,} tokens, {event.parts} parts")
         run.listen(event)
 
-    summarizer = Summarizer(engine, template, max_tokens=run.options.max_tokens, listen=listen)
+    def summarizer(drafting: Drafting, listen: Callable[[JobEvent], None]) -> Summarizer:
+        options = run.options
+        return Summarizer(
+            engine,
+            template,
+            max_tokens=options.max_tokens,
+            sampling=options.sampling,
+            drafting=drafting,
+            listen=listen,
+        )
+
+    asked = summarizer(run.options.drafting, listen)
     if run.options.dry_run:
-        run.print_prompts(summarizer.prompts(text))
+        run.print_prompts(asked.prompts(text))
         return Result("", {})
     if lead:
         run.listen(Text(lead))
-    found = summarizer.run(text)
+    found = asked.run(text)
     record = {
         "source": name,
         "summary": found.text,
@@ -107,5 +163,6 @@ def _one(run: Run, name: str, text: str, lead: str) -> Result:
         "chunks": found.chunks,
         "truncated": found.truncated,
         "finish_reason": found.finish_reason.value,
+        **run.count(lambda: summarizer(run.exact_drafting(), lambda event: None).run(text).text, found.text),
     }
     return Result(found.text, record)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mtp_cli.events import EndEvent, Event, PrefillEvent, StepEvent
+from mtp_cli.meters.drafts import DecodeCounts
 
 clock = time.perf_counter
 _IMPORTED = clock()
@@ -32,19 +33,24 @@ class RunMeter:
     """tokens computed in prefills; tokens reused from the cache are in `reused_tokens`"""
     reused_tokens: int = 0
     prompt_seconds: float = 0.0
-    generated_tokens: int = 0
-    passes: int = 0
+    counts: DecodeCounts = field(default_factory=DecodeCounts)
+    text_counts: DecodeCounts = field(default_factory=DecodeCounts)
+    """of the text that is being worked on; see `text_begins`"""
     decode_seconds: float = 0.0
     calls: int = 0
     first_token_from_process: float | None = None
     first_token_from_prompt: float | None = None
+    _call: StepEvent | None = None
     _call_tokens: int = 0
-    _call_seconds: float = 0.0
     _began: float = field(default_factory=clock)
 
     def prompt_begins(self) -> None:
         """The first prompt is about to go in."""
         self._began = clock()
+
+    def text_begins(self) -> None:
+        """What follows belongs to another text."""
+        self.text_counts = DecodeCounts()
 
     def feed(self, event: Event) -> None:
         """Take one event of the decode loop."""
@@ -53,17 +59,41 @@ class RunMeter:
                 self.first_token_from_process = process_age()
                 self.first_token_from_prompt = clock() - self._began
             self._call_tokens += 1
-            self._call_seconds = event.seconds
+            self._call = event
         elif isinstance(event, PrefillEvent):
             self.prompt_tokens += event.prompt_tokens - event.reused_tokens
             self.reused_tokens += event.reused_tokens
             self.prompt_seconds += event.seconds
         elif isinstance(event, EndEvent):
             self.calls += 1
-            self.generated_tokens += event.generated_tokens
-            self.passes += event.passes
+            self.counts.add(event)
+            self.text_counts.add(event)
             self.decode_seconds += event.decode_seconds
-            self._call_tokens, self._call_seconds = 0, 0.0
+            self._call_tokens, self._call = 0, None
+
+    @property
+    def generated_tokens(self) -> int:
+        """Of finished calls."""
+        return self.counts.generated_tokens
+
+    @property
+    def passes(self) -> int:
+        """Of finished calls."""
+        return self.counts.passes
+
+    @property
+    def acceptance(self) -> float | None:
+        """accepted / drafted, the running call included; None when nothing was drafted."""
+        drafted, accepted = self.counts.drafts.drafted, self.counts.drafts.accepted
+        if self._call is not None:
+            drafted, accepted = drafted + self._call.drafted, accepted + self._call.accepted
+        return accepted / drafted if drafted else None
+
+    @property
+    def tokens_per_pass(self) -> float | None:
+        """Generated tokens / backbone passes, the running call included; None before the first pass."""
+        passes = self.counts.passes + (self._call.pass_number if self._call is not None else 0)
+        return self.tokens_so_far / passes if passes else None
 
     @property
     def tokens_so_far(self) -> int:
@@ -73,7 +103,8 @@ class RunMeter:
     @property
     def decode_rate(self) -> float | None:
         """Generated tokens per second of decoding, the running call included; None before the first."""
-        return rate(self.tokens_so_far, self.decode_seconds + self._call_seconds)
+        running = self._call.seconds if self._call is not None else 0.0
+        return rate(self.tokens_so_far, self.decode_seconds + running)
 
     @property
     def prompt_rate(self) -> float | None:

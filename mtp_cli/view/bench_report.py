@@ -9,12 +9,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
+from mtp_cli.view import bench_drafting
+from mtp_cli.view.bench_cells import (
+    UNAVAILABLE,
+    Report,
+    Table,
+    count,
+    csv_cell,
+    csv_ratio,
+    number,
+    ratio_text,
+)
 from mtp_cli.view.tables import write_fields, write_table
-
-UNAVAILABLE = "unavailable"
-
-Report = Mapping[str, Any]
-Table = tuple[list[str], list[list[str]]]
 
 FORMATS = ("text", "json", "csv", "markdown")
 
@@ -59,31 +65,22 @@ def render(report: Report, form: str) -> str:
     return _markdown(report) if form == "markdown" else _text(report)
 
 
-def number(value: float | None, digits: int = 1) -> str:
-    return UNAVAILABLE if value is None else f"{value:.{digits}f}"
-
-
-def ratio_text(found: Mapping[str, Any] | None) -> str:
-    """ "2.31x [2.25, 2.38]"; without an interval when there is none."""
-    if not found or found.get("ratio") is None:
-        return UNAVAILABLE
-    interval = found.get("ci95")
-    text = f"{found['ratio']:.2f}x"
-    return f"{text} [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else text
-
-
 def _middle(found: Mapping[str, Any] | None, digits: int = 1) -> str:
     return UNAVAILABLE if not found else number(found["median"], digits)
 
 
 def _same(arm: Mapping[str, Any]) -> str:
-    return UNAVAILABLE if arm["same_as_plain"] is None else f"{arm['same_as_plain']} of {arm['prompts']}"
+    if arm["same_as_plain"] is None:
+        return UNAVAILABLE
+    return f"{arm['same_as_plain']} of {arm['compared_with_plain']}"
 
 
 def measures(report: Report) -> Table:
-    """One row a measure, one column an arm, and one with the ratio for each arm but the reference."""
+    """One row a measure, one column an arm, and one with the ratios of plain (else of the first arm that is
+    not the reference). The other arms' decode ratios stand in the table about drafting."""
     arms: Sequence[Mapping[str, Any]] = report["arms"]
     compared = [arm for arm in arms if arm["ratio_to_reference"]]
+    compared = ([arm for arm in compared if arm["name"] == "plain"] or compared)[:1]
     length = report["settings"].get("long_prefill_tokens") or 512
     lines: list[tuple[str, list[str], str | None]] = [
         ("prefill, tok/s", [number(arm["prefill_tok_s"]) for arm in arms], "prefill"),
@@ -97,8 +94,8 @@ def measures(report: Report) -> Table:
             "ttft_process",
         ),
         ("peak memory, MB", [number(arm["peak_rss_mb"]) for arm in arms], None),
-        ("generated tokens", [_count(arm["generated_tokens"]) for arm in arms], None),
-        ("backbone passes", [_count(arm["passes"]) for arm in arms], None),
+        ("generated tokens", [count(arm["generated_tokens"]) for arm in arms], None),
+        ("backbone passes", [count(arm["passes"]) for arm in arms], None),
         ("same token ids as plain", [_same(arm) for arm in arms], None),
     ]
     header = ["", *(arm["name"] for arm in arms), *(f"{arm['name']} to reference" for arm in compared)]
@@ -107,10 +104,6 @@ def measures(report: Report) -> Table:
         extra = [ratio_text(arm["ratio_to_reference"].get(key)) if key else "" for arm in compared]
         rows.append([title, *cells, *extra])
     return header, rows
-
-
-def _count(value: int | None) -> str:
-    return UNAVAILABLE if value is None else str(value)
 
 
 def costs(report: Report) -> Table | None:
@@ -148,21 +141,32 @@ def _heading(report: Report) -> list[tuple[str, str]]:
     ]
     if settings.get("task"):
         fields.append(("task", f"{settings['task']}, at most {settings.get('max_tokens')} tokens"))
+    if settings.get("temperature"):
+        fields.append(("sampling", f"temperature {settings['temperature']:g}, seed {settings['seed']}"))
     return fields
+
+
+def _tables(report: Report) -> list[Table]:
+    if "startup" in report:
+        found = [startup(report)]
+    else:
+        about_drafts = [bench_drafting.drafting(report), bench_drafting.positions(report)]
+        if report.get("lenient"):
+            about_drafts = [bench_drafting.lenient(report)]
+        found = [measures(report), *about_drafts, costs(report)]
+    return [table for table in found if table is not None]
 
 
 def _text(report: Report) -> str:
     out = io.StringIO()
+    out.write("".join(f"WARNING: {line}\n" for line in report["not_exact"]))
     write_fields(out, _heading(report))
-    for table in filter(
-        None, (startup(report), None if "startup" in report else measures(report), costs(report))
-    ):
-        header, rows = table
+    for header, rows in _tables(report):
         out.write("\n")
         write_table(out, header, rows, right=range(1, len(header)))
-    notes = _notes(report)
-    if notes:
-        out.write("\n" + "".join(f"note: {note}\n" for note in notes))
+    lines = bench_drafting.remarks(report) + [f"note: {note}" for note in _notes(report)]
+    if lines:
+        out.write("\n" + "".join(f"{line}\n" for line in lines))
     return out.getvalue()
 
 
@@ -173,16 +177,14 @@ def _notes(report: Report) -> list[str]:
 
 def _markdown(report: Report) -> str:
     out = io.StringIO()
+    out.write("".join(f"**WARNING: {line}**\n\n" for line in report["not_exact"]))
     out.write("".join(f"- {name}: {value}\n" for name, value in _heading(report)))
-    for table in filter(
-        None, (startup(report), None if "startup" in report else measures(report), costs(report))
-    ):
-        header, rows = table
+    for header, rows in _tables(report):
         out.write("\n" + _pipe(header) + _pipe(["---", *["---:" for _ in header[1:]]]))
         out.write("".join(map(_pipe, rows)))
-    notes = _notes(report)
-    if notes:
-        out.write("\n" + "".join(f"- note: {note}\n" for note in notes))
+    lines = bench_drafting.remarks(report) + [f"note: {note}" for note in _notes(report)]
+    if lines:
+        out.write("\n" + "".join(f"- {line}\n" for line in lines))
     return out.getvalue()
 
 
@@ -200,31 +202,27 @@ def _csv(report: Report) -> str:
         spreads = arm["spread"]
         for key in ("prompts", "generated_tokens", "passes", "prefill_tok_s", "decode_tok_s", "ttft_ms"):
             found = spreads.get(key) or {}
-            write([name, key, _cell(arm[key]), _cell(found.get("min")), _cell(found.get("max"))])
+            write([name, key, csv_cell(arm[key]), csv_cell(found.get("min")), csv_cell(found.get("max"))])
         for key in ("ttft_process_ms", "prefill_512_tok_s"):
             found = arm[key] or {}
-            write([name, key, *(_cell(found.get(part)) for part in ("median", "min", "max"))])
+            write([name, key, *(csv_cell(found.get(part)) for part in ("median", "min", "max"))])
         for key in ("peak_rss_mb", "same_as_plain"):
-            write([name, key, _cell(arm[key]), "", ""])
+            write([name, key, csv_cell(arm[key]), "", ""])
         for key, found in (arm["ratio_to_reference"] or {}).items():
-            low, high = (found or {}).get("ci95") or (None, None)
-            value = _cell((found or {}).get("ratio"))
-            write([name, f"ratio_to_reference.{key}", value, _cell(low), _cell(high)])
+            write([name, f"ratio_to_reference.{key}", *csv_ratio(found)])
+        for row in bench_drafting.csv_arm(arm):
+            write(row)
+    for row in bench_drafting.csv_whole(report):
+        write(row)
     for arm, curve in report["verify_cost_ms"].items():
         for width, ms in curve.items():
             least = report["verify_cost_min_ms"][arm].get(width)
-            write([arm, f"verify_cost_ms.{width}", _cell(ms), _cell(least), ""])
+            write([arm, f"verify_cost_ms.{width}", csv_cell(ms), csv_cell(least), ""])
     for name, found in _startup_parts(report):
-        write([name, "startup_ms", *(_cell(found.get(part)) for part in ("median", "min", "max"))])
+        write([name, "startup_ms", *(csv_cell(found.get(part)) for part in ("median", "min", "max"))])
     if "startup" in report and report["startup"]["time_ratio"]:
-        found = report["startup"]["time_ratio"]
-        low, high = found["ci95"] or (None, None)
-        write(["mtp", "startup.time_ratio", _cell(found["ratio"]), _cell(low), _cell(high)])
+        write(["mtp", "startup.time_ratio", *csv_ratio(report["startup"]["time_ratio"])])
     return out.getvalue()
-
-
-def _cell(value: object) -> str:
-    return UNAVAILABLE if value is None else str(value)
 
 
 def _startup_parts(report: Report) -> list[tuple[str, Mapping[str, Any]]]:

@@ -1,4 +1,4 @@
-"""The verify-cost curve as a picture. Matplotlib is the optional extra `plot`."""
+"""The verify-cost curve, or what lenient drafting buys, as a picture. Matplotlib: the extra `plot`."""
 
 from __future__ import annotations
 
@@ -24,17 +24,29 @@ def check(path: Path) -> None:
         raise PlotError("--plot needs matplotlib: pip install 'mtp-cli[plot]'")
 
 
+def _figure() -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure: Any, path: Path) -> None:
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise PlotError(f"cannot write {path}: {error.strerror or error}") from error
+
+
 def cost_curve(report: Mapping[str, Any], path: Path) -> None:
     """Draw milliseconds over tokens a pass, one line an arm. Raises PlotError."""
     check(path)
     curves = {arm: curve for arm, curve in report["verify_cost_ms"].items() if curve}
     if not curves:
         raise PlotError("--plot: the verify cost was not measured")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _figure()
     axes = figure.add_subplot()
     for arm, curve in curves.items():
         points = sorted((int(width), ms) for width, ms in curve.items())
@@ -46,7 +58,44 @@ def cost_curve(report: Mapping[str, Any], path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend()
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise PlotError(f"cannot write {path}: {error.strerror or error}") from error
+    _save(figure, path)
+
+
+def lenient_curve(report: Mapping[str, Any], path: Path) -> None:
+    """Draw speed to plain, and distance from the exact text, over alpha; alpha 0 is exact drafting.
+
+    Raises PlotError."""
+    check(path)
+    found = report.get("lenient") or {"rows": []}
+    rows = [row for row in found["rows"] if row["ratio_to_plain"] and row["edits_per_100_tokens"] is not None]
+    if not rows:
+        raise PlotError("--plot: lenient drafting was not measured")
+    alphas = [row["alpha"] or 0.0 for row in rows]
+    figure = _figure()
+    speed = figure.add_subplot()
+    distance = speed.twinx()
+    lines = speed.plot(
+        alphas,
+        [row["ratio_to_plain"]["ratio"] for row in rows],
+        marker="o",
+        label="decode speed to plain",
+    )
+    lines += distance.plot(
+        alphas,
+        [row["edits_per_100_tokens"] for row in rows],
+        marker="s",
+        linestyle="--",
+        color="tab:red",
+        label="edits per 100 tokens",
+    )
+    speed.set_xlabel("alpha (0: exact drafting)")
+    speed.set_ylabel("decode speed to plain")
+    distance.set_ylabel("edits per 100 tokens")
+    distance.set_ylim(bottom=0)
+    speed.grid(alpha=0.3)
+    speed.legend(lines, [line.get_label() for line in lines], loc="upper left")
+    settings = report["settings"]
+    speed.set_title(
+        f"Lenient drafting, {found['rule']}: {report['model'].get('file', '')}, {settings['task']}"
+    )
+    _save(figure, path)

@@ -55,7 +55,7 @@ class Progress:
                 )
             elif isinstance(event, (StepEvent, EndEvent, Text)):
                 tokens = f"writing{self._part} {self._meter.tokens_so_far:,} tokens"
-                self._show(tokens, self._meter.decode_rate)
+                self._show(tokens, self._meter.decode_rate, *self._drafting())
             elif isinstance(event, PrefillEvent):
                 self._show(f"reading{self._part} {event.prompt_tokens:,} tokens", self._meter.prompt_rate)
 
@@ -74,12 +74,27 @@ class Progress:
         if self._line:
             self._line.clear()
 
-    def _show(self, stage: str, rate: float | None) -> None:
+    def _drafting(self) -> tuple[str, str]:
+        """Acceptance and tokens per pass, long and short; nothing while nothing was drafted."""
+        acceptance, width = self._meter.acceptance, self._meter.tokens_per_pass
+        if acceptance is None or width is None:
+            return "", ""
+        percent = f"{100 * acceptance:.0f}%"
+        return f"{percent} of drafts  {width:.1f} tok/pass", f"{percent} {width:.1f}/pass"
+
+    def _show(self, stage: str, rate: float | None, drafting: str = "", drafting_short: str = "") -> None:
         if not self._line:
             return
         speed = f"{rate:.1f} tok/s" if rate else ""
         resident = memory.resident().value
         used = f"{resident / 1e6:,.0f} MB" if resident is not None else "memory unavailable"
         short = stage.replace(" tokens", "")
-        variants = [(stage, speed, used), (short, speed, used), (short, speed), (short,)]
+        variants = [
+            (stage, speed, drafting, used),
+            (stage, speed, drafting_short, used),
+            (short, speed, drafting_short, used),
+            (short, speed, drafting_short),
+            (short, speed),
+            (short,),
+        ]
         self._line.show(["  ".join(part for part in variant if part) for variant in variants])

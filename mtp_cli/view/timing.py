@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from mtp_cli.meters import Reading
+from mtp_cli.meters.drafts import DecodeCounts
 from mtp_cli.meters.time import RunMeter
 
 _LABEL_WIDTH = 22
 _NONE = "unavailable"
 
 
-def timing_block(meter: RunMeter, total_seconds: float, peak: Reading, energy: Reading) -> str:
-    """Lines as `ollama --verbose` prints them, and below them what it does not tell."""
+def timing_block(
+    meter: RunMeter, total_seconds: float, peak: Reading, energy: Reading, *, lenient: bool = False
+) -> str:
+    """Lines as `ollama --verbose` prints them, and between and below them what it does not tell."""
     first = meter.first_token_from_process
     prompt = meter.first_token_from_prompt
     rows = [
@@ -22,6 +25,7 @@ def timing_block(meter: RunMeter, total_seconds: float, peak: Reading, energy: R
         ("eval count", _tokens(meter.generated_tokens)),
         ("eval duration", duration(meter.decode_seconds)),
         ("eval rate", _rate(meter.decode_rate)),
+        *_drafting(meter.counts, lenient),
         (
             "time to first token",
             _NONE
@@ -32,6 +36,26 @@ def timing_block(meter: RunMeter, total_seconds: float, peak: Reading, energy: R
         ("energy", _NONE if energy.value is None else f"{energy.value:.1f} J ({energy.origin})"),
     ]
     return "".join(f"{label + ':':<{_LABEL_WIDTH}}{value}\n" for label, value in rows)
+
+
+def _drafting(counts: DecodeCounts, lenient: bool) -> list[tuple[str, str]]:
+    drafts, width = counts.drafts, counts.tokens_per_pass
+    by_source = ", ".join(f"{source} {tokens}" for source, tokens in counts.tokens_by_source.items())
+    rows = [
+        ("passes", str(counts.passes)),
+        ("tokens per pass", "n/a" if width is None else f"{width:.2f}"),
+        ("drafts", f"{drafts.drafted} token(s) tested, {drafts.accepted} accepted"),
+        ("acceptance", percent(drafts.acceptance)),
+        ("tokens by source", by_source or "n/a"),
+    ]
+    if lenient:
+        rows.append(("lenient tokens", f"{drafts.lenient} ({percent(counts.lenient_share)} of all)"))
+    return rows
+
+
+def percent(share: float | None) -> str:
+    """0.25 -> "25.0 %"; a share of nothing is "n/a"."""
+    return "n/a" if share is None else f"{100 * share:.1f} %"
 
 
 def duration(seconds: float) -> str:

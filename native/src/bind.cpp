@@ -208,6 +208,19 @@ class PyEngine {
         });
     }
 
+    // Whether arg-max passes may read half of the output matrix where that decides (they do, unless
+    // forbidden).
+    void allow_screening(bool allowed) { get().allow_screening(allowed); }
+    nb::dict screen_stats() {
+        const ScreenStats& s = get().screen_stats();
+        nb::dict out;
+        out["passes"] = s.passes;
+        out["full_passes"] = s.full_passes;
+        out["groups"] = s.groups;
+        out["survivors"] = s.survivors;
+        return out;
+    }
+
     std::pair<int64_t, double> oracle(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
                                       const std::vector<int32_t>& answer) {
         get();
@@ -356,6 +369,8 @@ NB_MODULE(_native, m) {
         .def("start", &PyEngine::start, nb::arg("prompt"), nb::arg("source"), nb::arg("options"))
         .def("step", &PyEngine::step)
         .def("set_drafter", &PyEngine::set_drafter, nb::arg("drafter").none())
+        .def("allow_screening", &PyEngine::allow_screening, nb::arg("allowed"))
+        .def("screen_stats", &PyEngine::screen_stats)
         .def("oracle", &PyEngine::oracle, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"))
         .def("measure_costs", &PyEngine::measure_costs)
         .def("set_costs", &PyEngine::set_costs, nb::arg("costs"))

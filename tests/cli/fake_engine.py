@@ -8,7 +8,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mtp_cli.engine import ContextFullError, EngineError, ModelInfo, Progress
+from mtp_cli.engine import (
+    AUTO,
+    GREEDY,
+    ContextFullError,
+    Drafting,
+    EngineError,
+    ModelInfo,
+    Progress,
+    Sampling,
+    Step,
+)
+from mtp_cli.events import FinishReason, Source
 
 END, BOS = 0, 1
 _PIECE = re.compile(rb"<\|[a-z_]+\|>| ?[A-Za-z]+|[\x00-\xff]", re.DOTALL)
@@ -21,7 +32,9 @@ class FakeEngine:
     """Implements `mtp_cli.engine.Engine`. Words are single tokens, all else (emoji too) goes byte by byte.
 
     `window`: positions a roll back can reach, as in a sliding-window cache. `fail` is raised by the decode
-    pass number `fail_at`. `calls` notes every prefill as (n_past, tokens)."""
+    pass number `fail_at`. `drafts`: tokens that a pass drafts rightly, with a wrong one after them; with a
+    lenient rule the last right one counts as lenient. `calls` notes every prefill as (n_past, tokens),
+    `starts` what every answer was asked with."""
 
     def __init__(
         self,
@@ -33,6 +46,7 @@ class FakeEngine:
         fail: BaseException | None = None,
         fail_at: int = 0,
         pause: float = 0.0,
+        drafts: int = 0,
     ) -> None:
         self._answer = answer
         self._n_ctx = n_ctx
@@ -45,6 +59,12 @@ class FakeEngine:
         self._script: list[int] = []
         self.calls: list[tuple[int, list[int]]] = []
         self.passes = 0
+        self._drafts = drafts
+        self.starts: list[tuple[list[int], Sampling, Drafting]] = []
+        self._next_token = END
+        self._pending = END
+        self._left = 0
+        self._drafting = AUTO
 
     @property
     def info(self) -> ModelInfo:
@@ -92,7 +112,8 @@ class FakeEngine:
             progress(len(tokens), len(tokens))
         prompt = b"".join(self._bytes[token] for token in self.cache).decode()
         self._script = [*self.tokenize(self._answer(prompt)), END]
-        return self._next()
+        self._next_token = self._next()
+        return self._next_token
 
     def decode(self, tokens: Sequence[int]) -> list[int]:
         self._room(len(tokens))
@@ -105,6 +126,44 @@ class FakeEngine:
 
     def logits(self, tokens: Sequence[int]) -> Any:
         raise NotImplementedError
+
+    def start(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_tokens: int,
+        source: Sequence[int] = (),
+        sampling: Sampling = GREEDY,
+        drafting: Drafting = AUTO,
+    ) -> Step:
+        assert self.cache == list(prompt), "start needs the prompt, all of it, in the cache"
+        self.starts.append((list(source), sampling, drafting))
+        self._left, self._drafting = max_tokens, drafting
+        if max_tokens <= 0:
+            return Step((), (), 0, 0, 0, "backbone", FinishReason.TOKEN_LIMIT, 0.0)
+        return self._commit([self._next_token], 0, 0)
+
+    def step(self) -> Step:
+        room = min(self._drafts, self._left - 1, self._n_ctx - self.n_past - 1)
+        right = self._script[:room] if self._drafting.mode != "off" and room > 0 else []
+        if END in right:
+            right = right[: right.index(END)]
+        answers = self.decode([self._pending, *right])
+        return self._commit(answers, len(right), len(right) + (len(right) == room > 0))
+
+    def _commit(self, answers: list[int], right: int, drafted: int) -> Step:
+        """Take the tokens of one pass into the answer; the first `right` of them were drafted."""
+        tokens = answers[:-1] if answers[-1] == END else answers
+        self._left -= len(tokens)
+        self._pending = answers[-1]
+        sources: tuple[Source, ...] = ("copy",) * right + ("backbone",) * (len(tokens) - right)
+        finish = FinishReason.END_TOKEN if answers[-1] == END else None
+        if finish is None and self._left <= 0:
+            finish = FinishReason.TOKEN_LIMIT
+        elif finish is None and self.n_past >= self._n_ctx:
+            finish = FinishReason.CONTEXT_FULL
+        lenient = 1 if right and self._drafting.lenient else 0
+        return Step(tuple(tokens), sources, drafted, right, lenient, "copy", finish, 0.0)
 
     def rollback(self, n_past: int) -> None:
         if n_past and self._window and self.n_past - n_past > self._window:

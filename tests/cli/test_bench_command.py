@@ -17,7 +17,7 @@ import typer
 from typer.testing import CliRunner
 
 import mtp_cli
-from mtp_cli.bench import run as bench_run
+from mtp_cli.bench import plan as bench_plan
 from mtp_cli.bench import startup as bench_startup
 from mtp_cli.commands import bench
 
@@ -26,13 +26,13 @@ ROOT = Path(mtp_cli.__file__).parent.parent
 
 
 def fake_commands(**behaviours: str) -> dict[str, list[str]]:
-    return {arm: [sys.executable, str(FAKE), arm, behaviours.get(arm, "")] for arm in ("plain", "reference")}
+    return {arm: [sys.executable, str(FAKE), arm, behaviours.get(arm, "")] for arm in ("native", "reference")}
 
 
 @pytest.fixture
 def app(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(bench_run, "COMMANDS", fake_commands())
+    monkeypatch.setattr(bench_plan, "COMMANDS", fake_commands())
     made = typer.Typer()
     bench.register(made)
     return made
@@ -126,7 +126,7 @@ def test_wrong_use_gives_one_line(
 def test_worker_that_refuses_sets_the_exit_code(
     app: typer.Typer, model: str, monkeypatch: pytest.MonkeyPatch, behaviour: str, code: int, message: str
 ) -> None:
-    monkeypatch.setattr(bench_run, "COMMANDS", fake_commands(plain=behaviour))
+    monkeypatch.setattr(bench_plan, "COMMANDS", fake_commands(native=behaviour))
     result = invoke(app, "--model", model, *QUICK)
     assert result.exit_code == code
     assert result.stdout == ""
@@ -137,7 +137,7 @@ def test_worker_that_refuses_sets_the_exit_code(
 def test_dying_worker_leaves_what_was_measured(
     app: typer.Typer, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench_run, "COMMANDS", fake_commands(reference="dies"))
+    monkeypatch.setattr(bench_plan, "COMMANDS", fake_commands(reference="dies"))
     result = invoke(app, "--model", model, *QUICK, "--format", "json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["complete"] is False
@@ -165,10 +165,10 @@ def test_without_matplotlib_plot_fails_before_measuring(
 
 PROGRAM = """
 import sys
-from mtp_cli.bench import run
+from mtp_cli.bench import plan
 from mtp_cli.commands import bench
 import typer
-run.COMMANDS = {commands!r}
+plan.COMMANDS = {commands!r}
 app = typer.Typer()
 bench.register(app)
 app()

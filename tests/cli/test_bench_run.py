@@ -16,9 +16,11 @@ import pytest
 import mtp_cli
 from mtp_cli.bench import protocol
 from mtp_cli.bench.client import BenchError, Worker, cpu_seconds
+from mtp_cli.bench.plan import Plan, context_size
 from mtp_cli.bench.prompts import Text, built_in, read_texts
-from mtp_cli.bench.results import Results, report
-from mtp_cli.bench.run import Plan, context_size, measure
+from mtp_cli.bench.report import report
+from mtp_cli.bench.results import Results
+from mtp_cli.bench.run import measure
 from mtp_cli.bench.schedule import Turn, turns
 
 FAKE = Path(__file__).with_name("bench_fake_arm.py")
@@ -42,7 +44,8 @@ def plan(**changes: Any) -> Plan:
         "task": "free",
         "max_tokens": 10,
         "runs": 3,
-        "commands": {arm: command(arm, behaviours.get(arm, "")) for arm in ("plain", "reference")},
+        "arms": ("reference", "plain"),
+        "commands": {arm: command(arm, behaviours.get(arm, "")) for arm in ("native", "reference")},
     }
     return Plan(**(given | changes))
 
@@ -107,7 +110,7 @@ def test_arms_that_differ_are_counted_with_the_place() -> None:
 
 
 def test_what_could_not_be_had_is_none_and_never_zero() -> None:
-    found = run(behaviours={"plain": "silent"}, arms=("plain",), long_prefill=0, widths=())
+    found = run(behaviours={"native": "silent"}, arms=("plain",), long_prefill=0, widths=())
     [plain] = found["arms"]
     assert plain["generated_tokens"] == 0
     assert plain["decode_tok_s"] is None
@@ -119,7 +122,7 @@ def test_what_could_not_be_had_is_none_and_never_zero() -> None:
 
 
 def test_total_time_leaves_out_answers_of_unequal_length() -> None:
-    found = run(behaviours={"plain": "silent"}, long_prefill=0, widths=())
+    found = run(behaviours={"native": "silent"}, long_prefill=0, widths=())
     assert found["arms"][1]["ratio_to_reference"]["total_time"] is None
 
 
@@ -166,7 +169,7 @@ def test_results_so_far_survive_a_dying_worker() -> None:
 
 
 def test_what_a_library_prints_does_not_break_the_protocol() -> None:
-    found = run(behaviours={"plain": "prints"}, long_prefill=0, widths=())
+    found = run(behaviours={"native": "prints"}, long_prefill=0, widths=())
     assert found["arms"][1]["generated_tokens"] == 20
 
 
@@ -195,7 +198,7 @@ def test_interrupt_ends_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kill_does_not_wait_for_a_hanging_worker() -> None:
-    worker = Worker("plain", command("plain", "hangs"))
+    worker = Worker("plain", command("native", "hangs"))
     for _ in range(2):
         worker.ask("generate", tokens=[1, 2], max_tokens=2)
     worker.send("generate", tokens=[1, 2], max_tokens=2)
@@ -206,7 +209,7 @@ def test_kill_does_not_wait_for_a_hanging_worker() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_waiting_worker_uses_no_cpu() -> None:
-    with Worker("plain", command("plain")) as worker:
+    with Worker("plain", command("native")) as worker:
         worker.ask("generate", tokens=[1, 2], max_tokens=2)
         time.sleep(0.3)
         worker.ask("generate", tokens=[1, 2], max_tokens=2)
@@ -219,7 +222,7 @@ def test_waiting_worker_uses_no_cpu() -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_peak_memory_is_the_workers_own_not_the_parents() -> None:
     ballast = bytearray(b"x" * 200_000_000)
-    with Worker("plain", command("plain")) as worker:
+    with Worker("plain", command("native")) as worker:
         peak = worker.ask("generate", tokens=[1], max_tokens=1)["peak_rss"]
     assert len(ballast) == 200_000_000
     assert 1_000_000 < peak < 100_000_000

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from mtp_cli.events import EndEvent, FinishReason, PrefillEvent, StepEvent
+from mtp_cli.events import DraftCounts, EndEvent, FinishReason, PrefillEvent, StepEvent
 from mtp_cli.meters.time import RunMeter
 from mtp_cli.tasks.job import Part, Reading
 from mtp_cli.view.live import LiveLine
@@ -222,3 +222,34 @@ def test_meter_adds_up_calls() -> None:
 @pytest.mark.parametrize(("seconds", "text"), [(0.0171, "17.1ms"), (1.5, "1.50s"), (75, "1m15.0s")])
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("width", "shows"),
+    [
+        (20, ["writing 7"]),
+        (40, ["writing 7", "70.0 tok/s", "75% 3.5/pass"]),
+        (100, ["writing 7 tokens", "70.0 tok/s", "75% of drafts  3.5 tok/pass", "MB"]),
+    ],
+)
+def test_the_line_tells_acceptance_and_tokens_per_pass(
+    width: int, shows: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("mtp_cli.view.live._INTERVAL", -1)
+    screen, meter = Terminal(width), RunMeter()
+    progress = Progress(meter, quiet=False, colour="auto", streaming=False, stream=screen)
+    for number in range(7):
+        event = StepEvent(5, "a", "copy" if number else "backbone", (number + 2) // 3, 0.1, 8, 6)
+        meter.feed(event)
+        progress.hear(event)
+    assert all(words in screen.shown for words in shows), screen.shown
+    meter.feed(EndEvent(FinishReason.END_TOKEN, "", 7, 2, 8, 6, 0.1, {}, {"copy": DraftCounts(8, 6)}))
+    assert meter.acceptance == 0.75
+    assert meter.tokens_per_pass == 3.5
+
+
+def test_ratios_of_nothing_are_none() -> None:
+    meter = RunMeter()
+    assert meter.acceptance is None
+    assert meter.tokens_per_pass is None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cli.fake_engine import BOS, FakeEngine, fixing
 from mtp_cli.events import EndEvent, FinishReason, PrefillEvent, StepEvent
 from mtp_cli.generate import generate
+from mtp_cli.tasks.distance import edit_distance, word_distance
 from mtp_cli.tasks.gate import AnswerGate
 from mtp_cli.tasks.prompts import DEFAULTS, Prompt, common_prefix, template_for
 from mtp_cli.tasks.session import Session
@@ -133,3 +136,34 @@ def test_exact_token_counts_and_reasons() -> None:
     assert said == "a b c d"
     said, end = run("a b. c", gate=AnswerGate([". c"]))
     assert (said, end.reason) == ("a b", FinishReason.STOP_TEXT)
+
+
+def test_counts_end_with_the_answer() -> None:
+    """A stop text inside a draft: what was tested behind it is not counted."""
+    engine = FakeEngine(lambda prompt: "a b c. d e f g", drafts=6)
+    events = list(generate(engine, engine.tokenize("x y"), max_tokens=99, gate=AnswerGate([". d"])))
+    *steps, end = [event for event in events if not isinstance(event, PrefillEvent)]
+    assert isinstance(end, EndEvent)
+    assert end.reason is FinishReason.STOP_TEXT
+    assert end.generated_tokens == len(steps) == 5
+    assert (end.passes, end.drafted, end.accepted) == (1, 4, 4)
+    assert end.drafts["copy"].positions == [(1, 1)] * 4
+    assert end.tokens_by_source == {"backbone": 1, "copy": 4}
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "distance"),
+    [("", "", 0), ("a b c", "a b c", 0), ("a b c", "a x c", 1), ("a b", "", 2), ("a b c d", "b c d e", 2)],
+)
+def test_word_distance(one: str, two: str, distance: int) -> None:
+    assert word_distance(one, two) == word_distance(two, one) == distance
+
+
+@given(st.text("ab", max_size=40), st.text("ab", max_size=40))
+def test_edit_distance_is_the_whole_table(one: str, two: str) -> None:
+    row = list(range(len(two) + 1))
+    for i, char in enumerate(one, 1):
+        before, row = row, [i]
+        for j, other in enumerate(two, 1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (char != other)))
+    assert edit_distance(one, two) == row[-1]

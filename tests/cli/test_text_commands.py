@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.conftest import Outcome
-from cli.fake_engine import FakeEngine, fixing, last_text
+from cli.fake_engine import END, FakeEngine, fixing, last_text
+from mtp_cli.engine import Drafting, Sampling, Step
 
 Mtp = Callable[..., Outcome]
 
@@ -276,6 +278,133 @@ def test_timing_block(mtp: Mtp) -> None:
         assert re.search(f"^{label}", done.err, re.MULTILINE), label
     assert "from process start" in done.err
     assert re.search(r"^energy: +unavailable$", done.err, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ["summarize", "proofread"])
+def test_options_reach_the_engine(mtp: Mtp, command: str) -> None:
+    engine = FakeEngine(summary_of)
+    line = "--temperature 0.5 --top-k 40 --top-p 0.9 --min-p 0.05 --repeat-penalty 1.1 --seed 7"
+    mtp(engine, command, *line.split(), "--draft", "copy", "--draft-max", "5", stdin="We use it.")
+    mtp(engine, command, "--lenient", "token-v3:0.4", stdin="We use it.")
+    mtp(engine, command, "--lenient", "opt", "--draft", "copy", stdin="We use it.")
+    mtp(engine, command, "--draft", "off", stdin="We use it.")
+    sources, samplings, draftings = zip(*engine.starts, strict=True)
+    assert samplings == (Sampling(0.5, 40, 0.9, 0.05, 1.1, seed=7), *[Sampling()] * 3)
+    assert draftings == (
+        Drafting("copy", 5),
+        Drafting("auto", lenient="token-v3", alpha=0.4),
+        Drafting("copy", lenient="opt", alpha=0.2),
+        Drafting("off"),
+    )
+    assert all(sources) == (command == "proofread")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--draft head",
+        "--draft-max 16",
+        "--draft-max -1",
+        "--lenient token-v4",
+        "--lenient opt:",
+        "--lenient opt:2",
+        "--lenient opt:nan",
+        "--lenient opt --draft off",
+        "--temperature -1",
+        "--temperature nan",
+        "--temperature 1e9",
+        "--top-k -1",
+        "--top-p 1.1",
+        "--top-p nan",
+        "--min-p -0.1",
+        "--repeat-penalty 0",
+        "--seed x",
+    ],
+)
+def test_wrong_options_are_one_line(mtp: Mtp, line: str) -> None:
+    done = mtp(None, "summarize", *line.split(), stdin="We use it.")
+    assert (done.code, done.out, done.err.count("\n")) == (2, b"", 1)
+    assert done.err.startswith("mtp: ")
+    assert line.split()[0] in done.err
+
+
+def long_answer(prompt: str) -> str:
+    return " ".join(f"Cats number {chr(97 + n)} met." for n in range(9))
+
+
+def test_drafting_is_reported(mtp: Mtp) -> None:
+    engine = FakeEngine(long_answer, drafts=2)
+    done = mtp(engine, "summarize", "-v", "--format", "json", stdin="We use it.")
+    record = json.loads(done.text)
+    # 5 sentences of 5 tokens and the blank that ends them: one comes with the prompt, then 3 a pass
+    assert (record["passes"], record["drafted"], record["accepted"]) == (9, 25, 17)
+    assert record["tokens_by_source"] == {"backbone": 9, "copy": 17}
+    assert record["acceptance"] == 17 / 25
+    assert record["tokens_per_pass"] == round(26 / 9, 4)
+    assert record["timing"]["passes"] == 9
+    for line in (
+        "passes: +9",
+        r"tokens per pass: +2\.89",
+        r"drafts: +25 token\(s\) tested, 17 accepted",
+        r"acceptance: +68\.0 %",
+        "tokens by source: +backbone 9, copy 17",
+    ):
+        assert re.search(f"^{line}$", done.err, re.MULTILINE), line
+    plain = mtp(FakeEngine(long_answer, drafts=2), "summarize", "--draft", "off", stdin="We use it.")
+    assert plain.text.rstrip() == record["summary"].rstrip()
+
+
+def test_nothing_drafted_is_no_number(mtp: Mtp) -> None:
+    done = mtp(FakeEngine(long_answer), "summarize", "-v", "--format", "json", stdin="We use it.")
+    record = json.loads(done.text)
+    assert (record["drafted"], record["accepted"], record["acceptance"]) == (0, 0, None)
+    assert re.search("^acceptance: +n/a$", done.err, re.MULTILINE)
+    assert "nan" not in done.err.lower()
+    empty = json.loads(mtp(None, "summarize", "--format", "json", stdin="").text)
+    assert (empty["passes"], empty["tokens_per_pass"], empty["tokens_by_source"]) == (0, None, {})
+
+
+def test_every_text_has_its_own_counts(mtp: Mtp, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("One is here. Two are here.")
+    (tmp_path / "b").write_text("Three are here.")
+    (tmp_path / "c").write_text("\n")
+    files = [str(tmp_path / name) for name in "abc"]
+    records = json.loads(mtp(FakeEngine(FIX, drafts=1), "proofread", "--format", "json", *files).text)
+    assert [record["passes"] for record in records][2] == 0
+    assert records[0]["passes"] > records[1]["passes"] > 0
+    assert sum(record["passes"] for record in records) == records[0]["timing"]["passes"]
+
+
+def test_lenient_says_so_and_how_far_off_it_is(mtp: Mtp) -> None:
+    class Loose(FakeEngine):
+        """Other words when asked to be lenient."""
+
+        def start(self, prompt: Sequence[int], **options: Any) -> Step:
+            if options["drafting"].lenient:
+                self._script = [*self.tokenize(" Dogs met. They left here."), END]
+                self._next_token = self._script.pop(0)
+            return super().start(prompt, **options)
+
+    arguments = ("summarize", "--lenient", "token-v3", "-v", "--format", "json")
+    engine = Loose(lambda prompt: " Cats met. They left.", drafts=2)
+    done = mtp(engine, *arguments, stdin="We use it.")
+    record = json.loads(done.text)
+    assert record["summary"] == "Dogs met. They left here."
+    lenient = record["lenient"]
+    assert (lenient["rule"], lenient["alpha"], lenient["tokens"]) == ("token-v3", 0.2, 2)
+    assert lenient["edit_distance_words"] == 3  # Dogs, left, here.
+    assert lenient["exact_words"] == 4
+    assert 0 < lenient["share"] < 1
+    assert "may differ from the model's own" in done.err
+    assert "edit distance to the exact text 3 of 4 words" in done.err
+    assert re.search(r"^lenient tokens: +2 \(", done.err, re.MULTILINE)
+    assert record["timing"]["generated_tokens"] == sum(record["tokens_by_source"].values())
+    assert len(engine.starts) == 2
+
+    engine = Loose(lambda prompt: " Cats met. They left.", drafts=2)
+    done = mtp(engine, *arguments[:3], stdin="We use it.")
+    assert done.err == "mtp: --lenient: the text may differ from the model's own\n"
+    assert len(engine.starts) == 1
 
 
 def test_dry_run_prints_the_prompt_and_generates_nothing(mtp: Mtp) -> None:

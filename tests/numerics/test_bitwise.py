@@ -29,7 +29,7 @@ pytestmark = pytest.mark.native
 
 Tiny = Callable[[TinySpec], Path]
 KERNELS = usable_kernels()
-POSITIONS = 70
+POSITIONS = 48  # half as much again as a sliding window
 WRAPPING = [
     gemma_spec(weight_type="Q4_K", sliding_window=16, n_ctx_train=4096),
     gemma_spec(weight_type="Q8_0", sliding_window=40, n_layer=8, n_ctx_train=4096),
@@ -47,7 +47,9 @@ def test_width(spec: TinySpec, kernel: str, tiny: Tiny) -> None:
     with engine_on(path, kernel=kernel) as engine:
         want = feed(engine, tokens, 1)
         assert np.isfinite(want).all() and np.ptp(want) > 0
-        for width in (*range(2, MAX_WIDTH + 1), POSITIONS):
+        # the scalar set is slow, and its order of operations is the others'
+        widths = (2, 3, 7, MAX_WIDTH) if kernel == "scalar" else range(2, MAX_WIDTH + 1)
+        for width in (*widths, POSITIONS):
             got = feed(engine, tokens, width)
             assert same_bits(got, want), f"by {width}: {first_difference(got, want)}"
 

@@ -44,7 +44,11 @@ Status Decoder::start(const std::vector<int32_t>& prompt, const std::vector<int3
     generated_ = 0;
     finish_ = Finish::none;
     *first = Step{};
-    if (options.draft_copy) copy_.start(prompt, source);
+    const int32_t n_vocab = engine_->model().params.n_vocab;
+    const auto is_token = [n_vocab](int32_t id) { return id >= 0 && id < n_vocab; };
+    // a source of other ids can't be copied
+    const bool sound = std::all_of(source.begin(), source.end(), is_token);
+    if (options.draft_copy) copy_.start(prompt, sound ? source : std::vector<int32_t>());
     if (options.max_tokens <= 0) {
         finish_ = Finish::token_limit;
     } else {
@@ -102,13 +106,17 @@ Status Decoder::step(Step* out) {
         out->finish = finish_;
         return {};
     }
+    if (engine_->length() + 1 != static_cast<int64_t>(history_.size())) {
+        return Status::error(Code::bad_argument, "step must follow start or step, with nothing in between");
+    }
     const double started = now();
     const int g = propose(&draft_);
     feed_.assign(1, history_.back());
     feed_.insert(feed_.end(), draft_.tokens.begin(), draft_.tokens.begin() + g);
     const int64_t length = engine_->length();
+    const bool wants_logits = !options_.sampling.plain_greedy() || options_.lenient != LenientRule::off;
     next_.resize(feed_.size());
-    if (Status s = engine_->decode(feed_.data(), g + 1, next_.data()); !s.ok()) return s;
+    if (Status s = engine_->decode(feed_.data(), g + 1, next_.data(), wants_logits); !s.ok()) return s;
 
     // row d stands after d drafts that were right
     int kept = 0;

@@ -80,7 +80,7 @@ Status Engine::set_up() {
     for (const Layer& l : model_->layers) shape.sliding.push_back(l.sliding);
     if (Status s = cache_.init(shape); !s.ok()) return s;
 
-    work_ = std::make_unique<Workspace>(p, n_ctx, options_.n_threads);
+    work_ = std::make_unique<Workspace>(*model_, n_ctx, options_.n_threads);
     context_.model = model_.get();
     context_.cache = &cache_;
     context_.work = work_.get();
@@ -112,18 +112,26 @@ bool Engine::poll_abort(void* self) {
     return engine.aborted_;
 }
 
-Status Engine::graph(int k, int rows, PassGraph** out) {
-    auto& slot = graphs_[{k, rows}];
+Status Engine::graph(int k, int rows, bool screened, PassGraph** out) {
+    auto& slot = graphs_[{k, rows, screened}];
     if (!slot) {
-        if (Status s = PassGraph::build(&context_, k, rows, &slot); !s.ok()) return s;
+        if (Status s = PassGraph::build(&context_, k, rows, screened, &slot); !s.ok()) return s;
     }
     *out = slot.get();
     return {};
 }
 
-Status Engine::forward(const int32_t* tokens, int k, int rows) {
+bool Engine::screening() {
+    if (!screening_allowed_ || !model_->output.has_residual) return false;
+    if (screen_.pause == 0) return true;
+    screen_.pause--;
+    screen_.full_passes++;
+    return false;
+}
+
+Status Engine::forward(const int32_t* tokens, int k, int rows, bool screened) {
     PassGraph* graph = nullptr;
-    if (Status s = this->graph(k, rows, &graph); !s.ok()) return s;
+    if (Status s = this->graph(k, rows, screened, &graph); !s.ok()) return s;
     context_.pass = {k, cache_.length(), tokens, k - rows};
     rope_tables(*model_, context_.pass, work_.get());
     graph->reset();
@@ -132,6 +140,7 @@ Status Engine::forward(const int32_t* tokens, int k, int rows) {
     plan.work_data = plan_buffer_.data();
     plan.abort_callback = poll_abort;
     plan.abort_callback_data = this;
+    rows_end_ = -1;
     const ggml_status status = ggml_graph_compute(graph->graph(), &plan);
     if (status == GGML_STATUS_ABORTED) {
         aborted_ = false;
@@ -141,10 +150,41 @@ Status Engine::forward(const int32_t* tokens, int k, int rows) {
     cache_.extend(k);
     rows_ = rows;
     rows_end_ = rows > 0 ? cache_.length() : -1;
+    screened_ = screened;
+    if (screened) count_survivors(rows);
     return {};
 }
 
+// A flat distribution leaves many rows that could win; computing them one by one then costs more than reading
+// all.
+void Engine::count_survivors(int rows) {
+    constexpr double too_many = 0.25;
+    constexpr int rest_least = 32, rest_most = 4096;
+    int64_t survivors = 0;
+    for (const int64_t n : work_->survivors) survivors += n;
+    const int64_t groups = rows * model_->output.n_group;
+    screen_.passes++;
+    screen_.groups += groups;
+    screen_.survivors += survivors;
+    screen_.share += 0.2 * (static_cast<double>(survivors) / static_cast<double>(groups) - screen_.share);
+    if (screen_.share > too_many) {
+        screen_.share = 0;
+        screen_.rest = std::min(rest_most, std::max(rest_least, 2 * screen_.rest));
+        screen_.pause = screen_.rest;
+    } else if (screen_.share < too_many / 2) {
+        screen_.rest = screen_.rest > 1 ? screen_.rest - 1 : 0;
+    }
+}
+
 int32_t Engine::best(int row) const {
+    if (screened_) {
+        ArgmaxPart top = work_->best[static_cast<size_t>(row)];
+        for (int t = 1; t < options_.n_threads; t++) {
+            const ArgmaxPart& part = work_->best[static_cast<size_t>(t * kMaxDecode + row)];
+            if (part.value > top.value || (part.value == top.value && part.token < top.token)) top = part;
+        }
+        return top.token;
+    }
     const ArgmaxPart* parts = work_->argmax.data() + int64_t{row} * work_->n_span;
     const ArgmaxPart* top = parts;
     for (int i = 1; i < work_->n_span; i++) {
@@ -159,7 +199,7 @@ Status Engine::prefill(const int32_t* tokens, int64_t n, const Progress& progres
     for (int64_t done = 0; done < n;) {
         const int k = static_cast<int>(std::min<int64_t>(kMaxWidth, n - done));
         const bool last = done + k == n;
-        if (Status s = forward(tokens + done, k, last ? 1 : 0); !s.ok()) return s;
+        if (Status s = forward(tokens + done, k, last ? 1 : 0, false); !s.ok()) return s;
         done += k;
         if (progress) progress(done, n);
     }
@@ -167,13 +207,13 @@ Status Engine::prefill(const int32_t* tokens, int64_t n, const Progress& progres
     return {};
 }
 
-Status Engine::decode(const int32_t* tokens, int n, int32_t* next) {
+Status Engine::decode(const int32_t* tokens, int n, int32_t* next, bool with_logits) {
     if (n > kMaxDecode)
         return Status::error(Code::bad_argument,
                              "a pass takes at most " + std::to_string(kMaxDecode) + " tokens");
     if (Status s = check(tokens, n); !s.ok()) return s;
     aborted_ = false;
-    if (Status s = forward(tokens, n, n); !s.ok()) return s;
+    if (Status s = forward(tokens, n, n, !with_logits && screening()); !s.ok()) return s;
     for (int i = 0; i < n; i++) next[i] = best(i);
     return {};
 }
@@ -184,7 +224,7 @@ Status Engine::logits(const int32_t* tokens, int64_t n, float* out) {
     const int64_t n_vocab = model_->params.n_vocab;
     for (int64_t done = 0; done < n;) {
         const int k = static_cast<int>(std::min<int64_t>(kMaxDecode, n - done));
-        if (Status s = forward(tokens + done, k, k); !s.ok()) return s;
+        if (Status s = forward(tokens + done, k, k, false); !s.ok()) return s;
         std::memcpy(out + done * n_vocab, work_->logits.get(),
                     static_cast<size_t>(k * n_vocab) * sizeof(float));
         done += k;

@@ -16,7 +16,7 @@ class GraphBuilder {
     GraphBuilder(OpContext* context, PassGraph* graph, int width)
         : context_(context), graph_(graph), width_(width), params_(context->model->params) {}
 
-    void build(int rows);
+    void build(int rows, bool screened);
 
   private:
     // Appends an op whose result is [n, rows]; it depends on the op before, which keeps the chain in order.
@@ -86,7 +86,7 @@ void GraphBuilder::build_layer(int index) {
     pending_post_norm_ = l.ffn_post_norm;
 }
 
-void GraphBuilder::build(int rows) {
+void GraphBuilder::build(int rows, bool screened) {
     const ModelParams& p = params_;
     Workspace& w = *context_->work;
     append(op_embed, "embed", p.n_embd, width_, w.x.data());  // [n_embd, k]
@@ -96,11 +96,18 @@ void GraphBuilder::build(int rows) {
     norm.norm = context_->model->output_norm;
     norm.post_norm = pending_post_norm_;
     feeds(norm, {&context_->model->output});
+    if (screened) {
+        append(op_screen, "screen", context_->model->output.n_group, rows,
+               w.upper.data());  // [n_group, rows]
+        append(op_rescore, "rescore", kMaxDecode, 1, w.best.data());
+        return;
+    }
     append(op_logits, "logits", p.n_vocab, rows, w.logits.get());  // [n_vocab, rows]
     append(op_argmax, "argmax", w.n_span, rows, w.argmax.data());
 }
 
-Status PassGraph::build(OpContext* context, int width, int rows, std::unique_ptr<PassGraph>* out) {
+Status PassGraph::build(OpContext* context, int width, int rows, bool screened,
+                        std::unique_ptr<PassGraph>* out) {
     const size_t n_node = static_cast<size_t>(context->model->params.n_layer) * 10 + 4;
     ggml_init_params init = {ggml_tensor_overhead() * n_node + ggml_graph_overhead_custom(n_node, false),
                              nullptr, true};
@@ -108,7 +115,7 @@ Status PassGraph::build(OpContext* context, int width, int rows, std::unique_ptr
     graph->ggml_ = ggml_init(init);
     if (!graph->ggml_) return Status::error(Code::out_of_memory, "not enough memory for a graph");
     graph->graph_ = ggml_new_graph_custom(graph->ggml_, n_node, false);
-    GraphBuilder(context, graph.get(), width).build(rows);
+    GraphBuilder(context, graph.get(), width).build(rows, screened);
     *out = std::move(graph);
     return {};
 }

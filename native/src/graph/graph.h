@@ -11,9 +11,11 @@ namespace mtp {
 
 class PassGraph {
   public:
-    // width: tokens of a pass. rows: of these the last `rows` get hidden states and logits; 0: none.
+    // width: tokens of a pass. rows: of these the last `rows` get hidden states and an output; 0: none.
+    // screened: the output is the arg-max only, from half of the output matrix; else logits and arg-max.
     // The context must outlive the graph.
-    static Status build(OpContext* context, int width, int rows, std::unique_ptr<PassGraph>* out);
+    static Status build(OpContext* context, int width, int rows, bool screened,
+                        std::unique_ptr<PassGraph>* out);
     ~PassGraph();
     PassGraph(const PassGraph&) = delete;
     PassGraph& operator=(const PassGraph&) = delete;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace mtp {
 namespace {
@@ -259,8 +260,15 @@ void op_output_norm(Op& op, int, int nth) {
     const int64_t n = ctx.model->params.n_embd;
     share(op, nth, ctx.pass.k - ctx.pass.row0, 4, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; r++) {
-            norm_column(op, static_cast<int>(ctx.pass.row0 + r), ctx.work->hidden.data() + r * n,
-                        ctx.work->act.data() + r * blocks(n));
+            ActBlock* act = ctx.work->act.data() + r * blocks(n);
+            norm_column(op, static_cast<int>(ctx.pass.row0 + r), ctx.work->hidden.data() + r * n, act);
+            if (!ctx.model->output.has_residual) continue;
+            for (int64_t b = 0; b < blocks(n); b++) {
+                int sum = 0;
+                for (const int8_t q : act[b].q) sum += int{q} * q;
+                ctx.work->act_norm[static_cast<size_t>(r * blocks(n) + b)] =
+                    act[b].d * std::sqrt(static_cast<float>(sum)) * 1.000001f;
+            }
         }
     });
 }
@@ -285,6 +293,82 @@ void op_argmax(Op& op, int, int nth) {
             w.argmax[static_cast<size_t>(u)] = {row[at], static_cast<int32_t>(from + at)};
         }
     });
+}
+
+void op_screen(Op& op, int ith, int nth) {
+    const OpContext& ctx = *op.context;
+    Workspace& w = *ctx.work;
+    const PackedMatrix& output = ctx.model->output;
+    const int rows = ctx.pass.k - ctx.pass.row0;
+    float* lower = w.lower.data() + int64_t{ith} * kMaxDecode;
+    int32_t* lower_group = w.lower_group.data() + int64_t{ith} * kMaxDecode;
+    std::fill(lower, lower + rows, -INFINITY);
+    std::fill(lower_group, lower_group + rows, 0);
+    const ScreenArgs args{&output, w.act.data(), w.act_norm.data(), rows, w.upper.data(), lower, lower_group};
+    share(
+        op, nth, output.n_group, 16,
+        [&](int64_t begin, int64_t end) { ctx.kernels->screen(args, begin, end); }, 2);
+}
+
+namespace {
+
+// 8 logits of a row group, as the full product gives them; returns how many of them are rows
+int64_t exact_group(const OpContext& ctx, int row, int64_t group, float* out) {
+    const PackedMatrix& output = ctx.model->output;
+    PackedMatrix one = output;  // the group as a matrix of its own
+    one.data += group * output.group_bytes;
+    one.low += group * output.low_group_bytes();
+    one.n_row = std::min<int64_t>(kGroupRows, output.n_row - group * kGroupRows);
+    one.n_group = 1;
+    const ActBlock* act = ctx.work->act.data() + row * output.n_block();
+    ctx.kernels->matmul({&one, act, nullptr, 1, out, kGroupRows, false}, 0, 1);
+    return one.n_row;
+}
+
+// The best of the sure rows, computed in full: a better floor than its own lower bound.
+float sure_logit(const OpContext& ctx, int row, int nth) {
+    const Workspace& w = *ctx.work;
+    size_t best = static_cast<size_t>(row);
+    for (int t = 1; t < nth; t++) {
+        const size_t at = static_cast<size_t>(t * kMaxDecode + row);
+        if (w.lower[at] > w.lower[best]) best = at;
+    }
+    float logits[kGroupRows];
+    const int64_t n = exact_group(ctx, row, w.lower_group[best], logits);
+    return *std::max_element(logits, logits + n);
+}
+
+}  // namespace
+
+void op_rescore(Op& op, int ith, int nth) {
+    const OpContext& ctx = *op.context;
+    Workspace& w = *ctx.work;
+    const int rows = ctx.pass.k - ctx.pass.row0;
+    const int64_t n_group = ctx.model->output.n_group;
+    ArgmaxPart* best = w.best.data() + int64_t{ith} * kMaxDecode;
+    float floor[kMaxDecode];
+    for (int r = 0; r < rows; r++) {
+        floor[r] = sure_logit(ctx, r, nth);
+        best[r] = {-INFINITY, INT32_MAX};
+    }
+    int64_t survivors = 0;
+    float logits[kGroupRows];
+    share(op, nth, n_group, 8, [&](int64_t begin, int64_t end) {
+        for (int r = 0; r < rows; r++) {
+            const float* upper = w.upper.data() + r * n_group;
+            for (int64_t g = begin; g < end; g++) {
+                if (upper[g] < floor[r]) continue;
+                survivors++;
+                const int64_t n = exact_group(ctx, r, g, logits);
+                for (int64_t i = 0; i < n; i++) {
+                    const auto token = static_cast<int32_t>(g * kGroupRows + i);
+                    const bool first = logits[i] == best[r].value && token < best[r].token;
+                    if (logits[i] > best[r].value || first) best[r] = {logits[i], token};
+                }
+            }
+        }
+    });
+    w.survivors[static_cast<size_t>(ith)] = survivors;
 }
 
 }  // namespace mtp

@@ -48,4 +48,7 @@ void op_output_norm(Op& op, int ith, int nth);   // (x += post_norm(y)); hidden 
 void op_logits(Op& op, int ith, int nth);        // act -> logits
 void op_argmax(Op& op, int ith, int nth);        // logits -> partial arg-max
 
+void op_screen(Op& op, int ith, int nth);   // act -> bounds on the logits of every group of rows
+void op_rescore(Op& op, int ith, int nth);  // groups that can still win, in full -> arg-max by thread
+
 }  // namespace mtp

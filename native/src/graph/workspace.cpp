@@ -5,7 +5,8 @@
 
 namespace mtp {
 
-Workspace::Workspace(const ModelParams& p, int64_t n_ctx, int n_threads) {
+Workspace::Workspace(const Model& model, int64_t n_ctx, int n_threads) {
+    const ModelParams& p = model.params;
     const auto floats = [](int64_t rows, int64_t n) { return static_cast<size_t>(rows * n); };
     const int64_t n_q = int64_t{p.n_head} * p.head_dim, n_kv = int64_t{p.n_head_kv} * p.head_dim;
     const int64_t widest = std::max(int64_t{p.n_embd}, n_q);
@@ -21,6 +22,14 @@ Workspace::Workspace(const ModelParams& p, int64_t n_ctx, int n_threads) {
     logits.reset(new float[floats(kMaxDecode, p.n_vocab)]);
     n_span = (p.n_vocab + kArgmaxSpan - 1) / kArgmaxSpan;
     argmax.resize(floats(kMaxDecode, n_span));
+    if (model.output.has_residual) {
+        act_norm.resize(floats(kMaxDecode, p.n_embd / kBlockCols));
+        upper.resize(floats(kMaxDecode, model.output.n_group));
+        lower.resize(floats(n_threads, kMaxDecode));
+        lower_group.resize(floats(n_threads, kMaxDecode));
+        best.resize(floats(n_threads, kMaxDecode));
+        survivors.resize(static_cast<size_t>(n_threads));
+    }
     rope.resize(floats(kMaxWidth, p.rope_dim));
     rope_sliding.resize(p.window > 0 ? floats(kMaxWidth, p.rope_dim) : 0);
     score_stride = (n_ctx + 7) / 8 * 8 + 8;

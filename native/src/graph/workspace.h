@@ -20,7 +20,7 @@ struct ArgmaxPart {
 };
 
 struct Workspace {
-    Workspace(const ModelParams& params, int64_t n_ctx, int n_threads);
+    Workspace(const Model& model, int64_t n_ctx, int n_threads);
 
     // k = tokens of the pass
     std::vector<float> x;     // [k][n_embd] residual stream
@@ -35,9 +35,16 @@ struct Workspace {
     std::vector<float> hidden;        // [rows][n_embd] after the final norm
     std::unique_ptr<float[]> logits;  // [rows][n_vocab], not touched before it is needed
     std::vector<ArgmaxPart> argmax;   // [rows][spans]
-    std::vector<float> rope;          // [k][rope_dim] cos, sin pairs of full layers
-    std::vector<float> rope_sliding;  // the same for sliding layers
-    std::vector<float> scores;        // [thread][kQueryTile][score_stride]
+    // screening of the output matrix
+    std::vector<float> act_norm;       // [rows][n_embd / 32]
+    std::vector<float> upper;          // [rows][n_group of the output]
+    std::vector<float> lower;          // [thread][rows]
+    std::vector<int32_t> lower_group;  // [thread][rows]
+    std::vector<ArgmaxPart> best;      // [thread][rows]
+    std::vector<int64_t> survivors;    // [thread] groups computed in full
+    std::vector<float> rope;           // [k][rope_dim] cos, sin pairs of full layers
+    std::vector<float> rope_sliding;   // the same for sliding layers
+    std::vector<float> scores;         // [thread][kQueryTile][score_stride]
     int64_t score_stride = 0;
     int n_span = 0;
 };

@@ -23,6 +23,17 @@ struct MatmulArgs {
     bool add;  // add to what out holds (residual)
 };
 
+// Bounds on the products of k columns with the rows of a Q8_0 matrix from its high plane alone.
+struct ScreenArgs {
+    const PackedMatrix* w;  // with residual norms
+    const ActBlock* act;    // [k][n_col / 32]
+    const float* act_norm;  // [k][n_col / 32] Euclidean norms of the quantised activations, rounded up
+    int k;
+    float* upper;          // [k][n_group]: no row of the group has a larger product
+    float* lower;          // [k] in and out: a product that some row surely reaches
+    int32_t* lower_group;  // [k] in and out: the group of that row
+};
+
 constexpr int kQueryTile = 3;  // query rows that an attention kernel takes at a time
 
 // Scores and weighted values of one KV head for a tile of query rows.
@@ -46,6 +57,8 @@ struct KernelSet {
     const char* name;
     // out rows of groups [group0, group1)
     void (*matmul)(const MatmulArgs& args, int64_t group0, int64_t group1);
+    // groups [group0, group1)
+    void (*screen)(const ScreenArgs& args, int64_t group0, int64_t group1);
     // x [n] -> blocks [n / 32]
     void (*quantize)(const float* x, int64_t n, ActBlock* out);
     // y = x / sqrt(mean(x^2) + eps) * weight; y may be x

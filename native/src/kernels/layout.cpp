@@ -1,5 +1,7 @@
 #include "layout.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace mtp {
@@ -66,6 +68,20 @@ void pack_q8(uint8_t* high, uint8_t* low, const uint8_t* const rows[8]) {
             store32(high + 16 + 32 * j + 4 * lane, ((first >> 4) & 0x0f0f0f0fu) | (second & 0xf0f0f0f0u));
             store32(low + 32 * j + 4 * lane, (first & 0x0f0f0f0fu) | ((second << 4) & 0xf0f0f0f0u));
         }
+    }
+}
+
+// residual norms of a block, one byte a row
+void pack_residual(uint8_t* out, const uint8_t* const rows[8]) {
+    for (int lane = 0; lane < 8; lane++) {
+        const uint8_t* q = rows[lane] + 2;
+        int sum = 0;  // of (2 low - 15)^2
+        for (int i = 0; i < 32; i++) {
+            const int twice = 2 * (q[i] & 15) - 15;
+            sum += twice * twice;
+        }
+        const float norm = std::sqrt(static_cast<float>(sum)) / 2 * 1.00001f;
+        out[lane] = static_cast<uint8_t>(std::max<float>(kResidualLeast, std::ceil(norm / kResidualUnit)));
     }
 }
 
@@ -226,6 +242,7 @@ void pack_groups(const PackedMatrix& m, uint8_t* dst, ggml_type type, const uint
     const size_t row_bytes = ggml_row_size(type, m.n_col);
     const size_t unit = ggml_type_size(type);  // file bytes of a block or super-block
     uint8_t* low_base = dst + m.n_group * m.group_bytes;
+    uint8_t* residual_base = low_base + m.n_group * m.low_group_bytes();
     for (int64_t g = group0; g < group1; g++) {
         const uint8_t* rows[8];
         for (int lane = 0; lane < 8; lane++) {
@@ -263,6 +280,8 @@ void pack_groups(const PackedMatrix& m, uint8_t* dst, ggml_type type, const uint
                 break;
             case Format::q8_0:
                 pack_q8(out, low_base + g * m.low_group_bytes() + u * 128, block);
+                if (m.has_residual)
+                    pack_residual(residual_base + g * m.residual_group_bytes() + u * 8, block);
                 break;
             case Format::q4_k:
                 pack_q45_k(out, block, false);

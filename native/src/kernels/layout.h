@@ -83,10 +83,22 @@ struct PackedMatrix {
     const uint8_t* data = nullptr;
     const uint8_t* low = nullptr;  // q8_0 low plane, 128 * n_col / 32 bytes a group
 
+    // Q8_0 output matrices: [n_group][n_col / 32][8], see kResidualUnit
+    const uint8_t* residual = nullptr;
+    bool has_residual = false;
+
     int64_t n_block() const { return n_col / kBlockCols; }
     int64_t low_group_bytes() const { return format == Format::q8_0 ? n_block() * 128 : 0; }
-    int64_t total_bytes() const { return n_group * (group_bytes + low_group_bytes()); }
+    int64_t residual_group_bytes() const { return has_residual ? n_block() * 8 : 0; }
+    int64_t total_bytes() const {
+        return n_group * (group_bytes + low_group_bytes() + residual_group_bytes());
+    }
 };
+
+// What the low plane may add to a coarse product: the Euclidean norm of (low - 7.5) over a block of a row, in
+// these units, rounded up to a byte. Never below kResidualLeast: so the bound also covers float rounding.
+constexpr float kResidualUnit = 1.0f / 6;
+constexpr int kResidualLeast = 60;
 
 // Shape and size for a file tensor of this type; fails for types and widths that are not supported.
 Status packed_shape(ggml_type type, int64_t n_col, int64_t n_row, PackedMatrix* out);

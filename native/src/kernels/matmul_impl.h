@@ -127,12 +127,23 @@ inline Simd::F accumulate_min(Simd::F acc, Simd::I sum, Simd::F d, Simd::F min, 
     return Simd::fma(min, Simd::set1(act.s), acc);
 }
 
+// Bytes [from, from + kBytes) on their way from memory, which hides that they are far when their turn comes.
+// (The processor's own prefetching does not keep up with these interleaved streams.)
+template <int kBytes> inline void fetch(const uint8_t* from) {
+    for (int at = 0; at < kBytes; at += 64) Simd::prefetch(from + at);
+}
+
 // One group of a Q8_0 matrix.
 template <int K>
-inline void group_q8(const uint8_t* w, const uint8_t* low, const ActBlock* act, int64_t n_block,
+inline void group_q8(const uint8_t* w, const uint8_t* low, bool first, const ActBlock* act, int64_t n_block,
                      Simd::F acc[K]) {
+    constexpr int block_bytes = format_block_bytes(Format::q8_0);
     for (int c = 0; c < K; c++) acc[c] = Simd::zero();
-    for (int64_t b = 0; b < n_block; b++, w += format_block_bytes(Format::q8_0), low += 128) {
+    for (int64_t b = 0; b < n_block; b++, w += block_bytes, low += 128) {
+        if (first) {  // the group after the next
+            fetch<block_bytes>(w + 2 * n_block * block_bytes);
+            fetch<128>(low + 2 * n_block * 128);
+        }
         const Simd::F d = Simd::f16(w);
         Simd::I sums[K] = {};
         block_sums_q8<K>(w + 16, low, act + b, n_block, sums);
@@ -145,7 +156,7 @@ inline void group_q8(const uint8_t* w, const uint8_t* low, const ActBlock* act, 
 
 // A pair of groups of any other quantised matrix; the second starts `pair` bytes after the first.
 template <Format kFormat, int K>
-inline void group_pair(const uint8_t* w, int64_t pair, const ActBlock* act, int64_t n_block,
+inline void group_pair(const uint8_t* w, int64_t pair, bool first, const ActBlock* act, int64_t n_block,
                        Simd::F acc[2][K]) {
     constexpr int block_bytes = format_block_bytes(kFormat);
     constexpr int super_bytes = format_super_bytes(kFormat);
@@ -157,6 +168,10 @@ inline void group_pair(const uint8_t* w, int64_t pair, const ActBlock* act, int6
     }
     for (int64_t b = 0; b < n_block; b++) {
         const ActBlock* a = act + b;
+        if (first) {  // the pair after this one
+            fetch<block_bytes>(w + 2 * pair);
+            fetch<block_bytes>(w + 3 * pair);
+        }
         if constexpr (super_bytes > 0) {
             if (b % kSuperBlocks == 0) {
                 for (int g = 0; g < 2; g++) {
@@ -259,7 +274,7 @@ template <Format kFormat, int K> void tile(const MatmulArgs& args, int64_t group
         for (int g = 0; g < (both ? 2 : 1); g++, w += m.group_bytes) {
             if constexpr (kFormat == Format::q8_0) {
                 const uint8_t* low = m.low + (group + g) * m.low_group_bytes();
-                group_q8<K>(w, low, args.act + c0 * m.n_block(), m.n_block(), acc[g]);
+                group_q8<K>(w, low, c0 == 0, args.act + c0 * m.n_block(), m.n_block(), acc[g]);
             } else {
                 group_float<kFormat, K>(w, args.act_f32 + c0 * m.n_col, m.n_col, acc[g]);
             }
@@ -267,7 +282,8 @@ template <Format kFormat, int K> void tile(const MatmulArgs& args, int64_t group
         }
     } else {
         // a single last group stands for both; its double is dropped
-        group_pair<kFormat, K>(w, both ? m.group_bytes : 0, args.act + c0 * m.n_block(), m.n_block(), acc);
+        group_pair<kFormat, K>(w, both ? m.group_bytes : 0, c0 == 0, args.act + c0 * m.n_block(), m.n_block(),
+                               acc);
         write_group<K>(args, group, c0, acc[0]);
         if (both) write_group<K>(args, group + 1, c0, acc[1]);
     }
@@ -327,6 +343,96 @@ void matmul(const MatmulArgs& args, int64_t group0, int64_t group1) {
         return matmul_format<Format::q5_k>(args, group0, group1);
     case Format::q6_k:
         return matmul_format<Format::q6_k>(args, group0, group1);
+    }
+}
+
+// --- screening
+// ---------------------------------------------------------------------------------------------- value = d
+// (16 high + low - 128) = d (16 high - 120.5) + d (low - 7.5). The first part is the coarse product; the
+// second is at most |d| |low - 7.5| |q| in each block (Cauchy-Schwarz).
+
+// Covers the rounding of both products: with residual norms of at least 10 (kResidualLeast) the absolute
+// terms of a product add up to less than 73 times the bound, and a chain of n blocks errs by less than (n +
+// 4) 2^-24 of them; twice that stays below 0.004 for n <= 400. Wider matrices are not screened.
+constexpr float kScreenSlack = 1.005f;
+
+inline float lanes_max(Simd::F x) {
+    float v[8];
+    Simd::store(v, x);
+    const float a = v[0] > v[4] ? v[0] : v[4], b = v[1] > v[5] ? v[1] : v[5];
+    const float c = v[2] > v[6] ? v[2] : v[6], d = v[3] > v[7] ? v[3] : v[7];
+    const float e = a > c ? a : c, f = b > d ? b : d;
+    return e > f ? e : f;
+}
+
+template <int K> void screen_tile(const ScreenArgs& args, int64_t group, bool both, int c0) {
+    const PackedMatrix& m = *args.w;
+    const int64_t n_block = m.n_block(), pair = both ? m.group_bytes : 0;
+    const uint8_t* w = m.data + group * m.group_bytes;
+    const uint8_t* residual = m.residual + group * m.residual_group_bytes();
+    const int64_t residual_pair = both ? m.residual_group_bytes() : 0;
+    Simd::F coarse[2][K], bound[2][K];
+    for (int g = 0; g < 2; g++) {
+        for (int c = 0; c < K; c++) coarse[g][c] = bound[g][c] = Simd::zero();
+    }
+    for (int64_t b = 0; b < n_block; b++, w += format_block_bytes(Format::q8_0), residual += 8) {
+        if (c0 == 0) {
+            fetch<format_block_bytes(Format::q8_0)>(w + 2 * pair);
+            fetch<format_block_bytes(Format::q8_0)>(w + 3 * pair);
+        }
+        const ActBlock* act = args.act + c0 * n_block + b;
+        const float* norm = args.act_norm + c0 * n_block + b;
+        Simd::I sums[2][K] = {};
+        block_sums<4, 0, 8, K>(w + 16, nullptr, pair, act, n_block, sums);
+        for (int g = 0; g < 2; g++) {
+            const Simd::F d = Simd::f16(w + g * pair);
+            const Simd::F most = Simd::mul(Simd::abs(d), Simd::u8(residual + g * residual_pair));
+            const Simd::F d16 = Simd::mul(d, Simd::set1(16));
+            for (int c = 0; c < K; c++) {
+                const ActBlock& x = act[c * n_block];
+                // high - 7.53125 a: 32nds of whole numbers below 2^17, so exact
+                const Simd::F centred =
+                    Simd::fnma(Simd::set1(7.53125f), Simd::set1(x.a), Simd::to_f(sums[g][c]));
+                coarse[g][c] = Simd::fma(centred, Simd::mul(d16, Simd::set1(x.d)), coarse[g][c]);
+                bound[g][c] = Simd::fma(most, Simd::set1(norm[c * n_block]), bound[g][c]);
+            }
+        }
+    }
+    for (int g = 0; g < (both ? 2 : 1); g++) {
+        for (int c = 0; c < K; c++) {
+            const Simd::F width = Simd::mul(bound[g][c], Simd::set1(kScreenSlack * kResidualUnit));
+            args.upper[(c0 + c) * m.n_group + group + g] = lanes_max(Simd::add(coarse[g][c], width));
+            // rows past the end are zero and would be a lower bound of 0
+            if ((group + g + 1) * kGroupRows > m.n_row) continue;
+            const float low = lanes_max(Simd::sub(coarse[g][c], width));
+            if (low > args.lower[c0 + c]) {
+                args.lower[c0 + c] = low;
+                args.lower_group[c0 + c] = static_cast<int32_t>(group + g);
+            }
+        }
+    }
+}
+
+using ScreenFn = void (*)(const ScreenArgs&, int64_t, bool, int);
+
+template <int K> constexpr ScreenFn screen_or_null() {
+    if constexpr (K <= Simd::kTile) return screen_tile<K>;
+    return nullptr;
+}
+
+void screen(const ScreenArgs& args, int64_t group0, int64_t group1) {
+    static constexpr ScreenFn tiles[] = {nullptr,
+                                         screen_or_null<1>(),
+                                         screen_or_null<2>(),
+                                         screen_or_null<3>(),
+                                         screen_or_null<4>(),
+                                         screen_or_null<5>(),
+                                         screen_or_null<6>()};
+    for (int64_t g = group0; g < group1; g += 2) {
+        for (int c = 0, width; c < args.k; c += width) {
+            width = tile_width(args.k - c);
+            tiles[width](args, g, g + 1 < group1, c);
+        }
     }
 }
 

@@ -7,6 +7,6 @@
 #define MTP_KERNEL_SET(variable, set_name)                                                                   \
     namespace mtp {                                                                                          \
     extern const KernelSet variable;                                                                         \
-    const KernelSet variable = {set_name, matmul, quantize, rms_norm,  glu,                                  \
-                                add,      scale,  to_f16,   attention, argmax};                              \
+    const KernelSet variable = {set_name, matmul, screen, quantize,  rms_norm, glu,                          \
+                                add,      scale,  to_f16, attention, argmax};                                \
     }

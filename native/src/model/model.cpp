@@ -48,7 +48,8 @@ class ModelLoader {
         return Status::error(code, file_.path() + ": " + what);
     }
     Status number(const char* key, int* out);
-    Status matrix(const std::string& name, int64_t n_col, int64_t n_row, PackedMatrix* out);
+    Status matrix(const std::string& name, int64_t n_col, int64_t n_row, PackedMatrix* out,
+                  bool is_output = false);
     Status vector(const std::string& name, int64_t n, const float** out, bool required = true);
     Status plan_layer(int index);
     Status refuse_unknown() const;
@@ -141,7 +142,8 @@ Status ModelLoader::read_params() {
     return {};
 }
 
-Status ModelLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row, PackedMatrix* out) {
+Status ModelLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row, PackedMatrix* out,
+                           bool is_output) {
     const GgufTensor* t = file_.find(name);
     if (!t) return fail(Code::bad_file, "tensor " + name + " is missing");
     used_.insert(name);
@@ -152,6 +154,10 @@ Status ModelLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row
     }
     if (Status s = packed_shape(t->type, n_col, n_row, out); !s.ok())
         return fail(s.code, "tensor " + name + ": " + s.message);
+    // an arg-max over many rows can do with half of the bytes
+    constexpr int64_t least_rows = 1024, most_blocks = 256;
+    out->has_residual =
+        is_output && out->format == Format::q8_0 && n_row >= least_rows && out->n_block() <= most_blocks;
     matrices_.push_back({t, out, reserve(static_cast<size_t>(out->total_bytes()))});
     model_->type_bytes[ggml_type_name(t->type)] += t->n_bytes;
     model_->n_parameters += n_col * n_row;
@@ -217,9 +223,11 @@ Status ModelLoader::plan() {
     if (!embedding) return fail(Code::bad_file, "tensor token_embd.weight is missing");
     if (embedding->ne[1] > (1 << 28)) return fail(Code::bad_file, "the vocabulary is too large");
     p.n_vocab = static_cast<int>(embedding->ne[1]);
-    if (Status s = matrix("token_embd.weight", p.n_embd, p.n_vocab, &model_->embedding); !s.ok()) return s;
-    if (file_.find("output.weight")) {
-        if (Status s = matrix("output.weight", p.n_embd, p.n_vocab, &model_->output); !s.ok()) return s;
+    const bool tied = !file_.find("output.weight");
+    if (Status s = matrix("token_embd.weight", p.n_embd, p.n_vocab, &model_->embedding, tied); !s.ok())
+        return s;
+    if (!tied) {
+        if (Status s = matrix("output.weight", p.n_embd, p.n_vocab, &model_->output, true); !s.ok()) return s;
     }
     if (Status s = vector("output_norm.weight", p.n_embd, &model_->output_norm); !s.ok()) return s;
     if (Status s = vector("rope_freqs.weight", p.rope_dim / 2, &model_->rope_factors, false); !s.ok())
@@ -288,6 +296,9 @@ Status ModelLoader::fill(int n_threads, const LoadProgress& progress) {
         job.matrix->data = model_->arena_ + job.offset;
         if (job.matrix->format == Format::q8_0) {
             job.matrix->low = job.matrix->data + job.matrix->n_group * job.matrix->group_bytes;
+            if (job.matrix->has_residual) {
+                job.matrix->residual = job.matrix->low + job.matrix->n_group * job.matrix->low_group_bytes();
+            }
         }
     }
     if (!model_->output.data) model_->output = model_->embedding;

@@ -1,20 +1,22 @@
-"""The plain arm: the product's own engine and its own decode loop, no drafting."""
+"""The native arms: the product's own engine and its own decode loop, with any drafting."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mtp_cli.bench.protocol import KIND_MISSING, KIND_MODEL, ArmError, main
-from mtp_cli.engine import Engine, EngineError, ModelFileError, open_engine
-from mtp_cli.events import EndEvent, PrefillEvent, StepEvent
+from mtp_cli.bench.stops import Stops
+from mtp_cli.engine import Drafting, Engine, EngineError, ModelFileError, Sampling, open_engine
+from mtp_cli.events import DraftCounts, EndEvent, PrefillEvent, StepEvent
 from mtp_cli.generate import generate
 
 clock = time.perf_counter
 
 
-class PlainArm:
+class NativeArm:
     """See `protocol.Arm`."""
 
     def __init__(self) -> None:
@@ -51,17 +53,20 @@ class PlainArm:
         }
         return {"threads": engine.n_threads, "n_ctx": engine.n_ctx, "info": described}
 
-    def prompts(self, texts: list[str], task: str, model: str) -> dict[str, Any]:
-        engine = self.engine
-        if task == "free":
-            return {"tokens": [engine.tokenize(text, special=False, bos=True) for text in texts]}
-        from mtp_cli.bench.prompts import job
+    def prompts(self, texts: list[str], tasks: list[str], model: str) -> dict[str, Any]:
+        from mtp_cli.bench.prompts import asked
 
         try:
-            asked = job(engine, task, Path(model), lambda event: None)
-            return {"tokens": [asked.prompt_tokens(text) for text in texts]}
+            found = [
+                asked(self.engine, text, task, Path(model)) for text, task in zip(texts, tasks, strict=True)
+            ]
         except EngineError as error:
             raise ArmError(str(error)) from error
+        return {
+            "tokens": [one.tokens for one in found],
+            "sources": [one.source for one in found],
+            "stops": [one.stops for one in found],
+        }
 
     def answer(self, text: str, task: str, model: str) -> dict[str, Any]:
         from mtp_cli.bench.prompts import job
@@ -79,14 +84,31 @@ class PlainArm:
             raise ArmError(str(error)) from error
         return {"tokens": asked.prompt_tokens(text), "generated_tokens": count}
 
-    def generate(self, tokens: list[int], max_tokens: int) -> dict[str, Any]:
+    def generate(
+        self,
+        tokens: list[int],
+        max_tokens: int,
+        stops: Sequence[str] = (),
+        source: Sequence[int] = (),
+        sampling: Mapping[str, Any] | None = None,
+        drafting: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         ids: list[int] = []
         parts: list[str] = []
         prefill_s = 0.0
         first_s: float | None = None
         started = clock()
+        events = generate(
+            self.engine,
+            tokens,
+            max_tokens=max_tokens,
+            source=source,
+            sampling=Sampling(**(sampling or {})),
+            drafting=Drafting(**(drafting or {"mode": "off"})),
+            gate=Stops(stops),
+        )
         try:
-            for event in generate(self.engine, tokens, max_tokens=max_tokens):
+            for event in events:
                 if isinstance(event, StepEvent):
                     if first_s is None:
                         first_s = clock() - started
@@ -96,16 +118,18 @@ class PlainArm:
                     prefill_s = event.seconds
                 elif isinstance(event, EndEvent):
                     parts.append(event.tail)
-                    passes, decode_s = event.passes, event.decode_seconds
+                    end = event
         except EngineError as error:
             raise ArmError(str(error)) from error
         return {
             "ids": ids,
             "text": "".join(parts),
-            "passes": passes,
+            "passes": end.passes,
             "prefill_s": prefill_s,
-            "decode_s": decode_s,
+            "decode_s": end.decode_seconds,
             "first_token_s": first_s,
+            "tokens_by_source": end.tokens_by_source,
+            "drafts": {name: _counts(counts) for name, counts in end.drafts.items()},
         }
 
     def prefill(self, tokens: list[int]) -> dict[str, Any]:
@@ -133,11 +157,35 @@ class PlainArm:
                 found.append(1e3 * (clock() - started))
         return {"ms": found}
 
+    def oracle(self, tokens: list[int], source: list[int], ids: list[int]) -> dict[str, Any]:
+        from mtp_cli.engine_native import NativeEngine
+
+        engine = self.engine
+        if not isinstance(engine, NativeEngine):
+            raise ArmError("this engine has no oracle", KIND_MISSING)
+        try:
+            passes, seconds = engine.oracle(tokens, ids, source)
+            return {"passes": passes, "seconds": seconds, "pass_s": engine.costs()[0]}
+        except EngineError as error:
+            raise ArmError(str(error)) from error
+
+    def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:
+        raise ArmError("every native arm is compared with plain; only the reference verifies itself")
+
     def close(self) -> None:
         if self._engine is not None:
             self._engine.close()
             self._engine = None
 
 
+def _counts(counts: DraftCounts) -> dict[str, Any]:
+    return {
+        "drafted": counts.drafted,
+        "accepted": counts.accepted,
+        "lenient": counts.lenient,
+        "positions": counts.positions,
+    }
+
+
 if __name__ == "__main__":
-    main(PlainArm())
+    main(NativeArm())

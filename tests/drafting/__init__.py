@@ -1,0 +1,1 @@
+"""Drafting: exactness, and its parts one by one."""
