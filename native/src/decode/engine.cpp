@@ -141,6 +141,7 @@ Status Engine::forward(const int32_t* tokens, int k, int rows, bool screened) {
     plan.abort_callback = poll_abort;
     plan.abort_callback_data = this;
     rows_end_ = -1;
+    cache_.reserve(k);
     const ggml_status status = ggml_graph_compute(graph->graph(), &plan);
     if (status == GGML_STATUS_ABORTED) {
         aborted_ = false;

@@ -52,10 +52,7 @@ int64_t KvCache::first_visible(int layer, int64_t position) const {
     return std::max<int64_t>(0, position - shape_.window + 1);
 }
 
-void KvCache::extend(int64_t n) {
-    length_ += n;
-    high_ = std::max(high_, length_);
-}
+void KvCache::reserve(int64_t n) { high_ = std::max(high_, length_ + n); }
 
 Status KvCache::truncate(int64_t length) {
     if (length < 0 || length > length_) {

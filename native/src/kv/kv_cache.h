@@ -38,7 +38,10 @@ class KvCache {
     int64_t first_visible(int layer, int64_t position) const;
 
     int64_t length() const { return length_; }
-    void extend(int64_t n);
+    // A pass is about to write n positions from `length` on; whether it ends or not, what they displace in the ring
+    // is gone. `extend` then takes them into the sequence.
+    void reserve(int64_t n);
+    void extend(int64_t n) { length_ += n; }
     // Fails when the ring no longer holds the window before `length`.
     Status truncate(int64_t length);
     int64_t n_ctx() const { return shape_.n_ctx; }
@@ -49,7 +52,7 @@ class KvCache {
     int64_t full_ = 0;  // slots of a full layer
     int64_t ring_ = 0;  // slots of a sliding layer
     int64_t length_ = 0;
-    int64_t high_ = 0;            // one past the last position ever written since the cache was empty
+    int64_t high_ = 0;            // one past the last position that a pass wrote since the cache was empty
     std::vector<size_t> offset_;  // of each layer, in elements
     uint16_t* base_ = nullptr;
     size_t bytes_ = 0;
