@@ -113,9 +113,10 @@ LenientOption = Annotated[
         "--lenient",
         parser=parse_lenient,
         metavar="RULE[:ALPHA]",
-        help=f"Keep drafts that are nearly as likely: faster, but the text may differ from the model's own. "
-        f"RULE: {', '.join(LENIENT_RULES)}; ALPHA: 0 to 1, {LENIENT_ALPHA} when left out. With -v or --format json "
-        "the exact text is generated too, which takes its time, and how far the two are apart is told.",
+        help="Keep drafts that are nearly as likely: faster, but the text may differ from the model's own. "
+        f"RULE: {', '.join(LENIENT_RULES)}; ALPHA: 0 to 1, {LENIENT_ALPHA} when left out. "
+        "With -v or --format json the exact text is generated too, which takes its time, and how far "
+        "the two are apart is told.",
         show_default=False,
     ),
 ]

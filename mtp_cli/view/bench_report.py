@@ -108,7 +108,8 @@ def measures(report: Report) -> Table:
 
 def costs(report: Report) -> Table | None:
     """The verify-cost curve: median and least milliseconds of a pass over k tokens. None if not measured."""
-    curves, least = report["verify_cost_ms"], report["verify_cost_min_ms"]
+    curves = {arm: curve for arm, curve in report["verify_cost_ms"].items() if curve}
+    least = report["verify_cost_min_ms"]
     widths = sorted({int(width) for curve in curves.values() for width in curve})
     if not widths:
         return None

@@ -60,6 +60,9 @@ def test_json_has_the_promised_shape_and_stdout_nothing_else(app: typer.Typer, m
     keys = "name prompts generated_tokens passes prefill_tok_s decode_tok_s ttft_ms peak_rss_mb same_as_plain"
     for arm in found["arms"]:
         assert {*keys.split(), "ratio_to_reference"} <= arm.keys()
+    more = "drafted accepted acceptance tokens_per_pass by_source by_position ratio_to_plain oracle"
+    assert [arm["name"] for arm in found["arms"]] == ["reference", "plain", "auto"]
+    assert set(more.split()) <= found["arms"][2].keys()
     ratios = found["arms"][1]["ratio_to_reference"]
     assert {"decode", "prefill", "total_time"} <= ratios.keys()
     assert {"ratio", "ci95"} <= ratios["decode"].keys()
@@ -78,8 +81,8 @@ def test_text_and_markdown_show_every_measure(app: typer.Typer, model: str, tmp_
     assert markdown.exit_code == 0
     assert markdown.stdout == ""
     rows = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    assert any(row.startswith("| decode, tok/s | 250.0 | 500.0 | 2.00x") for row in rows)
-    assert {row.count("|") for row in rows[:12]} == {5}
+    assert any(row.startswith("| decode, tok/s | 250.0 | 500.0 | 1818.2 | 2.00x") for row in rows)
+    assert {row.count("|") for row in rows[:12]} == {6}
 
 
 def test_csv_is_one_value_a_line(app: typer.Typer, model: str) -> None:
@@ -103,6 +106,14 @@ def test_csv_is_one_value_a_line(app: typer.Typer, model: str) -> None:
         (("-o", "/no/such/folder/report"), 2, "there is no folder"),
         (("-o", "/"), 2, "that is a folder"),
         (("--startup", "--plot", "curve.png"), 2, "use one of them"),
+        (("--arms", "fixed-16"), 2, "fixed-1 to fixed-15"),
+        (("--arms", "token-v3:0.2"), 2, "--lenient-table"),
+        (("--lenient-table", "opt", "--startup"), 2, "use one of them"),
+        (("--lenient-table", "opt", "--arms", "plain"), 2, "leave --arms out"),
+        (("--reference-verify", "--arms", "plain"), 2, "needs the reference arm"),
+        (("--reference-verify", "--temperature", "1"), 2, "--temperature 0"),
+        (("--prompts", "proofread=/no/such/file.jsonl"), 2, "cannot read /no/such/file.jsonl"),
+        (("--arms", "reference", "--temperature", "1"), 2, "the reference arm is greedy"),
         (("--model", "/no/such/model.gguf"), 3, "there is no file"),
         (("--model", "smolm2-135m"), 3, "did you mean"),
     ],
@@ -163,6 +174,47 @@ def test_without_matplotlib_plot_fails_before_measuring(
     assert "pip install 'mtp-cli[plot]'" in result.stderr
 
 
+def test_wrong_ids_end_with_an_error_after_the_report(
+    app: typer.Typer, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_plan, "COMMANDS", fake_commands(native="drafts-wrong"))
+    options = ("--runs", "3", "--limit", "1", "--max-tokens", "8", "--task", "free", "--arms", "plain,auto")
+    result = invoke(app, "--model", model, *options, "--format", "json")
+    assert result.exit_code == 2
+    [line] = result.stderr.splitlines()
+    assert line == "mtp: auto gave other token ids than plain on 1 of 1 prompts, first in library at token 4"
+    found = json.loads(result.stdout)
+    assert found["complete"] is True
+    assert found["arms"][1]["same_as_plain"] == 0
+
+
+def test_prompt_files_with_tasks_of_their_own(app: typer.Typer, model: str, tmp_path: Path) -> None:
+    one, other = tmp_path / "one=1.jsonl", tmp_path / "two.jsonl"
+    one.write_text('{"text": "abc. d"}\n' * 3, encoding="utf-8")
+    other.write_text('{"turns": ["xyz. u"]}\n', encoding="utf-8")
+    files = ("--prompts", str(one), "--prompts", f"proofread={other}")
+    options = (*QUICK, "--limit", "2", "--arms", "plain", "--format", "json")
+    result = invoke(app, "--model", model, *options, *files)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert [prompt["name"] for prompt in found["prompts"]] == [
+        "one=1.jsonl:1",
+        "one=1.jsonl:2",
+        "two.jsonl:1",
+    ]
+    assert found["settings"]["task"] == "proofread and free"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="needs matplotlib")
+def test_lenient_table_and_its_plot(app: typer.Typer, model: str, tmp_path: Path) -> None:
+    file = tmp_path / "lenient.png"
+    options = ("--lenient-table", "token-v3", "--plot", str(file))
+    result = invoke(app, "--model", model, *QUICK, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "edits per 100 tokens" in result.stdout
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
 PROGRAM = """
 import sys
 from mtp_cli.bench import plan
@@ -177,7 +229,7 @@ app()
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_prints_what_was_measured(model: str) -> None:
-    # The third call of this reference never answers; by then one pair has been measured.
+    # The third call of this reference never answers; by then all arms have run once.
     source = PROGRAM.format(commands=fake_commands(reference="hangs"))
     options = ["--model", model, *QUICK, "--format", "json", "-v"]
     process = subprocess.Popen(
@@ -188,7 +240,7 @@ def test_ctrl_c_prints_what_was_measured(model: str) -> None:
     )
     assert process.stderr is not None
     for line in process.stderr:
-        if b"run 2 of 2 (3/4)" in line:
+        if b"run 2 of 2 (5/6)" in line:
             process.send_signal(signal.SIGINT)
             break
     out, errors = process.communicate(timeout=30)
@@ -211,14 +263,14 @@ def test_sigterm_ends_the_workers_too(model: str) -> None:
     )
     assert process.stderr is not None
     for line in process.stderr:
-        if b"run 2 of 2 (3/4)" in line:
+        if b"run 2 of 2 (5/6)" in line:
             break
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
     process.terminate()
     errors = process.stderr.read()
     process.stderr.close()
     assert process.wait(30) == 128 + signal.SIGTERM
-    assert len(children) == 2
+    assert len(children) == 3
     assert not any(Path(f"/proc/{child}").exists() for child in children)
     assert b"Traceback" not in errors
 

@@ -2,10 +2,10 @@
 
 python -m tests.drafting.identity --model smollm2-135m --task proofread --prompts FILE.jsonl
 
-Each line of FILE is an object with `text`, `prompt`, `source` or `turns`. For every prompt, thread count and way of
-sampling, plain decoding with one thread is compared with: plain decoding; copy drafts of fixed lengths; gated copy
-drafts; perfect drafts with the end token behind them; a token limit inside a draft; a context that ends inside
-a draft. Prints "N of N" for each; the exit code is 1 when any text differs.
+Each line of FILE is an object with `text`, `prompt`, `source` or `turns`. For every prompt, thread count and
+way of sampling, plain decoding with one thread is compared with: plain decoding; copy drafts of fixed
+lengths; gated copy drafts; perfect drafts with the end token behind them; a token limit inside a
+draft; a context that ends inside a draft. Prints "N of N" for each; the exit code is 1 when any text differs.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ TEXTS = {
         "The weather is nice today, I think.",
     ],
     "summarize": [
-        "The town library will close for eleven weeks from the third of March. The roof of the reading hall, "
-        "which dates from 1926, lets in water at four places. The council had planned to repair only the roof, "
-        "but an inspection found that the wiring no longer meets the rules. Both jobs will now be done at once."
+        "The town library will close for eleven weeks from the third of March. The roof of the reading "
+        "hall, which dates from 1926, lets in water at four places. The council had planned to repair only "
+        "the roof, but an inspection found that the wiring no longer meets the rules."
     ],
 }
 """Where the evaluation data is not at hand."""
@@ -33,7 +33,7 @@ FILES = {"proofread": "proofread.jsonl", "summarize": "spec_bench_sum.jsonl"}
 def identity(request: pytest.FixtureRequest) -> Iterator[tuple[Identity, object]]:
     path: Path = request.getfixturevalue(request.param)
     name = {"smollm2": "smollm2-135m", "gemma3": "gemma3-270m"}[request.param]
-    opened = Identity(path, lengths=(1, 2, 4, 8), max_tokens=32, n_ctx=2048)
+    opened = Identity(path, seeds=(1, 2), lengths=(1, 2, 4, 8), max_tokens=24, n_ctx=2048)
     yield opened, catalog.load_catalog()[name].prompts
     opened.close()
 

@@ -35,11 +35,11 @@ def repetitive(seed: int, count: int = 48) -> list[int]:
 
 @pytest.fixture(
     scope="module",
-    params=[(spec, threads) for spec in SPECS for threads in (1, 2)],
+    params=[(SPECS[0], 1), (SPECS[0], 2), (SPECS[1], 2)],
     ids=lambda case: f"{case[0].label()}-{case[1]}",
 )
 def engine(request: pytest.FixtureRequest, tiny: Tiny) -> Iterator[NativeEngine]:
-    """Both architectures, 1 and 2 threads; the same process answers all questions of the module."""
+    """Both architectures, 1 or 2 threads; the same process answers all questions of the module."""
     spec, threads = request.param
     opened = open_engine(tiny(spec), n_ctx=N_CTX, n_threads=threads)
     assert isinstance(opened, NativeEngine)
@@ -80,7 +80,7 @@ ACTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     script=st.lists(ACTS, min_size=1, max_size=5),
     seed=st.integers(0, 4),
@@ -145,7 +145,7 @@ def test_copying(engine: NativeEngine, drafting: Drafting, sampling: Sampling) -
 
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=["greedy", "seed1", "seed2"])
 def test_context_nearly_full(engine: NativeEngine, sampling: Sampling) -> None:
-    for free in range(0, 20):
+    for free in (0, 1, 2, 3, 7, 14, 15, 16, 17):
         prompt = repetitive(5, N_CTX - free)
         plain = answer(engine, prompt, max_tokens=99, sampling=sampling)
         if plain.finish is not FinishReason.END_TOKEN:
