@@ -1,6 +1,6 @@
 """Draw README's picture: two commands and what they print, as an SVG. Run from the clone after installing.
 
-    .venv/bin/python .ci/picture.py mtp_cli/view/terminal.svg
+.venv/bin/python .ci/picture.py mtp_cli/view/terminal.svg
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mtp_cli.app import main
+from mtp_cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -31,8 +32,7 @@ def _root(
 
     Environment: MTP_MODEL, MTP_CACHE_DIR, MTP_OFFLINE, NO_COLOR, MTP_DEBUG.
 
-    Exit codes: 0 fine, 1 --check found something, 2 usage or error, 3 model missing or damaged, 4 input too
-    long, 130 interrupted."""
+    Exit codes: 0 fine, 2 usage or error, 3 model missing or damaged, 130 interrupted."""
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:
@@ -57,6 +57,8 @@ def run(arguments: Sequence[str]) -> int:
     from mtp_cli.exits import ExitStatus, describe, one_line
 
     try:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on it is a KeyboardInterrupt
         code = build(arguments)(args=list(arguments), prog_name="mtp", standalone_mode=False)
     except SystemExit:
         raise
@@ -86,8 +88,3 @@ def _usage(error: Any) -> int:
     command = context.command_path if context is not None else "mtp"
     print(f"mtp: {one_line(message).rstrip('.')}; see `{command} --help`", file=sys.stderr)
     return ExitStatus.ERROR
-
-
-def main() -> NoReturn:
-    """The entry point of the `mtp` command."""
-    sys.exit(run(sys.argv[1:]))

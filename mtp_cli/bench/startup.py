@@ -30,7 +30,7 @@ def product_command(plan: Plan, threads: int) -> list[str]:
     """`mtp proofread` reading standard input: the installed command, or the same without it."""
     installed = Path(sys.executable).with_name("mtp")
     program = (
-        [str(installed)] if installed.is_file() else python_command("from mtp_cli.app import main; main()")
+        [str(installed)] if installed.is_file() else python_command("from mtp_cli.entry import main; main()")
     )
     options = ("--model", str(plan.model), "--threads", str(threads), "--quiet")
     return [*program, "proofread", "-", *options]

@@ -24,7 +24,7 @@ def pull_entry(entry: Entry, *, offline: bool = False, force: bool = False, repo
     if is_offline(offline):
         state = "is damaged" if target.exists() else "is not on this machine"
         raise ModelMissingError(
-            f"the model {entry.name} {state} and --offline forbids fetching it; "
+            f"the model {entry.name} {state}, and offline it is not fetched; "
             f"run `mtp models pull {entry.name}`"
         )
     with cache.locked(entry.name, lambda: report(PullProgress("waiting", 0, 0))):
@@ -58,7 +58,7 @@ def pull_hub(
         return target
     if is_offline(offline):
         raise ModelMissingError(
-            f"{file.text} is not on this machine and --offline forbids fetching it; "
+            f"{file.text} is not on this machine, and offline it is not fetched; "
             f"run `mtp models pull {file.text}`"
         )
     name = f"hf/{file.repository}/{file.inner}"

@@ -49,6 +49,8 @@ class Run:
         )
         self.out = Stdout(self.progress.before_text, self.progress.after_text)
         self._remarks: list[str] = []
+        self.warnings: list[str] = []
+        """for the person, once the result is out"""
         self._engine: Engine | None = None
         self.template: Template | None = None
         self.model = ""
@@ -170,6 +172,8 @@ class Run:
             self._whole("".join(result.text for result in results))
         else:
             self.out.end()
+        for warning in self.warnings:
+            self.progress.note(warning)
         if options.verbose and not options.quiet:
             for remark in self._remarks:
                 self.progress.note(remark)

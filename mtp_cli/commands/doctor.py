@@ -184,7 +184,7 @@ def _look_at_models(facts: Facts) -> None:
     facts.sections["cache"] = {"folder": str(folder), "free_bytes": free, "writable": writable}
     if not writable:
         fix = "set MTP_CACHE_DIR to a folder you can write"
-        facts.findings.append(Finding(f"the cache folder {folder} cannot be written", fix))
+        facts.findings.append(Finding(f"the cache folder {folder} cannot be written", fix, 3))
     models: list[dict[str, Any]] = []
     facts.sections["models"] = models
     try:

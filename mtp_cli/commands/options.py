@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from mtp_cli.engine import LENIENT_RULES, MAX_DRAFT, Drafting, Sampling
+from mtp_cli.threads import MAX_THREADS
 
 LENIENT_ALPHA = 0.2
 """Where --lenient names none."""
@@ -87,13 +88,18 @@ OutputOption = Annotated[
 FormatOption = Annotated[Format, typer.Option("--format", help="Form of the result.")]
 MaxTokensOption = Annotated[
     int,
-    typer.Option("--max-tokens", min=0, metavar="N", help="Most tokens of an answer; 0: the task's own."),
+    typer.Option(
+        "--max-tokens", min=0, max=1 << 20, metavar="N", help="Most tokens of an answer; 0: the task's own."
+    ),
 ]
 ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=0, metavar="N", help="0: the performance cores.")
+    int, typer.Option("--threads", min=0, max=MAX_THREADS, metavar="N", help="0: the performance cores.")
 ]
 ContextOption = Annotated[
-    int, typer.Option("--ctx", min=0, metavar="N", help="Context in tokens; 0: the model's, at most 4096.")
+    int,
+    typer.Option(
+        "--ctx", min=0, max=1 << 24, metavar="N", help="Context in tokens; 0: the model's, at most 4096."
+    ),
 ]
 KernelOption = Annotated[str, typer.Option("--kernel", metavar="NAME", help="Kernel set; see mtp doctor.")]
 DraftOption = Annotated[

@@ -38,6 +38,7 @@ from mtp_cli.commands.options import (
     drafting_of,
 )
 from mtp_cli.engine import MAX_DRAFT, Sampling
+from mtp_cli.events import FinishReason
 from mtp_cli.exits import ExitStatus
 from mtp_cli.tasks.job import JobEvent, Plan, Text
 
@@ -155,6 +156,10 @@ def _one(run: Run, name: str, text: str, lead: str) -> Result:
     if lead:
         run.listen(Text(lead))
     found = asked.run(text)
+    if found.finish_reason in (FinishReason.TOKEN_LIMIT, FinishReason.CONTEXT_FULL):
+        what = f"the summary of {name}" if lead else "the summary"
+        more = "--max-tokens" if found.finish_reason is FinishReason.TOKEN_LIMIT else "--ctx"
+        run.warnings.append(f"{what} was cut at its limit; a larger {more} gives it more room")
     record = {
         "source": name,
         "summary": found.text,

@@ -115,6 +115,11 @@ class Summarizer:
         room = self._engine.n_ctx - self._prompt.overhead - self._max_tokens - 1
         if room < _LEAST_ROOM:
             needed = self._prompt.overhead + self._max_tokens + _LEAST_ROOM + 1
+            if needed > self._engine.info.n_ctx_train:
+                raise EngineError(
+                    f"answers of {self._max_tokens} tokens are more than this model's context of "
+                    f"{self._engine.info.n_ctx_train} has room for; use a smaller --max-tokens"
+                )
             raise EngineError(
                 f"a context of {self._engine.n_ctx} tokens is too small for this prompt; "
                 f"use --ctx {needed} or more, or a smaller --max-tokens"

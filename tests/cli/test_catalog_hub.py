@@ -93,7 +93,7 @@ def test_damaged_file_is_not_kept(hub: Hub, delivered: bytes) -> None:
 
 
 def test_offline(hub: Hub) -> None:
-    with pytest.raises(ModelMissingError, match="--offline"):
+    with pytest.raises(ModelMissingError, match="offline"):
         catalog.resolve(REFERENCE, offline=True)
 
 

@@ -143,6 +143,7 @@ Status Decoder::step(Step* out) {
         if (!goes_on || !right) break;
     }
     if (Status s = engine_->rollback(length + 1 + kept); !s.ok()) return s;
+    if (out->drafted > 0) copy_.learn_outcome(out->drafted, out->accepted);
     if (g > 0) out->draft_source = draft_.source;
     if (finish_ == Finish::none && engine_->length() >= engine_->n_ctx()) finish_ = Finish::context_full;
     out->finish = finish_;

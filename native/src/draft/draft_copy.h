@@ -18,12 +18,15 @@ class DraftCopy {
     void append(int32_t token);
     // Two ways to go on, each maybe empty; the caller takes the better one. draft tokens: at most `max`
     void propose(int max, Draft* from_source, Draft* from_suffix) const;
+    // How the last draft fared: tested tokens, and those of them that were right.
+    void learn_outcome(int tested, int accepted);
     void learn(int cell, bool was_right) { calibration_.learn(cell, was_right); }
 
   private:
     SuffixAutomaton suffix_;
     SourceAlign source_;
     Calibration calibration_;
+    int outcome_ = 1;
 };
 
 }  // namespace mtp

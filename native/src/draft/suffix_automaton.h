@@ -20,6 +20,9 @@ class SuffixAutomaton {
     int64_t match_length() const { return match_length_; }
     int64_t match_end() const { return states_[static_cast<size_t>(match_)].end; }
 
+    // Different tokens have followed what matches.
+    bool ambiguous() const { return out_[static_cast<size_t>(match_)].size() > 1; }
+
     const std::vector<int32_t>& tokens() const { return tokens_; }
 
   private:
