@@ -72,7 +72,7 @@ def test_quiet_pull_still_shows_the_terms(shop: Shop) -> None:
     ("arguments", "said"),
     [
         (["pull", "tin"], "did you mean tiny?"),
-        (["pull", "--offline", "tiny"], "--offline"),
+        (["pull", "--offline", "tiny"], "offline it is not fetched"),
         (["path", "tiny"], "mtp models pull tiny"),
         (["rm", "tiny"], "nothing was removed"),
         (["verify", "tiny"], "mtp models pull tiny"),

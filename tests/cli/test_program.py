@@ -18,9 +18,9 @@ sys.path[:0] = [{tests!r}, {root!r}]
 import mtp_cli.engine
 from cli.fake_engine import FakeEngine
 mtp_cli.engine.open_engine = lambda path, **options: FakeEngine({answer}, pause={pause})
-from mtp_cli import app
+from mtp_cli import entry
 sys.argv = ["mtp", *{arguments!r}]
-app.main()
+entry.main()
 """
 
 
@@ -144,3 +144,24 @@ def test_waiting_for_stdin_is_said(tmp_path: Path) -> None:
         mtp.stdin.close()
         assert mtp.stdout.read() == b"We use it.\n"
         assert mtp.wait(20) == 0
+
+
+def test_interrupt_while_starting_is_one_line() -> None:
+    """Ctrl-C before the command line is even read: no traceback, the code of an interrupt."""
+    code = "import os, signal, mtp_cli.entry\nos.kill(os.getpid(), signal.SIGINT)\nprint('went on')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, timeout=60, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"mtp: interrupted\n")
+
+
+def test_closed_streams_are_quiet() -> None:
+    """`mtp ... >&- 2>&-`: what would be written there is lost, and that is all."""
+    code = (
+        "import sys; sys.stdout = sys.stderr = None; from mtp_cli import entry\n"
+        "sys.argv = ['mtp', '--version']; entry.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, timeout=60, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
