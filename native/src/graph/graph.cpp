@@ -44,7 +44,7 @@ class GraphBuilder {
         for (const PackedMatrix* m : readers)
             (format_is_float(m->format) ? op.want_f32 : op.want_quantized) = true;
     }
-    void build_layer(int index);
+    void build_layer(int index, int rows);
 
     OpContext* context_;
     PassGraph* graph_;
@@ -55,7 +55,7 @@ class GraphBuilder {
 };
 
 // llama and gemma3 differ by their norms (per head, after each branch), windows and activation: all in Layer.
-void GraphBuilder::build_layer(int index) {
+void GraphBuilder::build_layer(int index, int rows) {
     const ModelParams& p = params_;
     Workspace& w = *context_->work;
     const Layer& l = context_->model->layers[static_cast<size_t>(index)];
@@ -67,22 +67,28 @@ void GraphBuilder::build_layer(int index) {
     feeds(attn_norm, {&l.q, &l.k, &l.v});
     layer_op(index, op_qkv, "qkv", n_q + 2 * n_kv, w.qkv.data());  // [n_q + 2 n_kv, k]
     layer_op(index, op_rope_store, "rope_store", n_q + 2 * n_kv, w.qkv.data());
-    Op& attention = layer_op(index, op_attention, "attention", n_q, w.att.data());  // [n_q, k]
+    // behind the last layer's keys and values only the tokens that get an output matter
+    const bool last = index == p.n_layer - 1;
+    if (last && rows == 0) return;
+    const auto tail_op = [&](void (*run)(Op&, int, int), const char* name, int64_t n, void* data) -> Op& {
+        Op& op = layer_op(index, run, name, n, data);
+        op.tail = last;
+        return op;
+    };
+    Op& attention = tail_op(op_attention, "attention", n_q, w.att.data());  // [n_q, k]
     if (p.head_dim % kBlockCols == 0) {
         feeds(attention, {&l.o});
     } else {
-        feeds(layer_op(index, op_quantize_att, "quantize_att", n_q, w.att.data()), {&l.o});
+        feeds(tail_op(op_quantize_att, "quantize_att", n_q, w.att.data()), {&l.o});
     }
-    layer_op(index, op_attn_output, "attn_output", p.n_embd, w.x.data()).post_norm =
-        l.attn_post_norm;  // [n_embd, k]
+    tail_op(op_attn_output, "attn_output", p.n_embd, w.x.data()).post_norm = l.attn_post_norm;  // [n_embd, k]
 
-    Op& ffn_norm = layer_op(index, op_norm, "ffn_norm", p.n_embd, w.y.data());  // [n_embd, k]
+    Op& ffn_norm = tail_op(op_norm, "ffn_norm", p.n_embd, w.y.data());  // [n_embd, k]
     ffn_norm.norm = l.ffn_norm;
     ffn_norm.post_norm = l.attn_post_norm;
     feeds(ffn_norm, {&l.gate, &l.up});
-    feeds(layer_op(index, op_gate_up, "gate_up", p.n_ff, w.gate.data()), {&l.down});  // [n_ff, k]
-    layer_op(index, op_ffn_down, "ffn_down", p.n_embd, w.x.data()).post_norm =
-        l.ffn_post_norm;  // [n_embd, k]
+    feeds(tail_op(op_gate_up, "gate_up", p.n_ff, w.gate.data()), {&l.down});             // [n_ff, k]
+    tail_op(op_ffn_down, "ffn_down", p.n_embd, w.x.data()).post_norm = l.ffn_post_norm;  // [n_embd, k]
     pending_post_norm_ = l.ffn_post_norm;
 }
 
@@ -90,7 +96,7 @@ void GraphBuilder::build(int rows, bool screened) {
     const ModelParams& p = params_;
     Workspace& w = *context_->work;
     append(op_embed, "embed", p.n_embd, width_, w.x.data());  // [n_embd, k]
-    for (int i = 0; i < p.n_layer; i++) build_layer(i);
+    for (int i = 0; i < p.n_layer; i++) build_layer(i, rows);
     if (rows == 0) return;
     Op& norm = append(op_output_norm, "output_norm", p.n_embd, rows, w.hidden.data());  // [n_embd, rows]
     norm.norm = context_->model->output_norm;

@@ -16,6 +16,9 @@ void share(Op& op, int nth, int64_t n, int64_t steps_per_thread, Fn fn, int64_t 
     }
 }
 
+// The first token of the pass that an op works on.
+int64_t first_token(const Op& op) { return op.tail ? op.context->pass.row0 : 0; }
+
 int64_t blocks(int64_t n) { return n / kBlockCols; }
 
 // Several products over the same activations, as one range of row groups.
@@ -89,7 +92,7 @@ void rope_store_head(Op& op, int c, int head) {
     }
 }
 
-// Query rows of one KV head are numbered column by column: row = c * group + g.
+// Query rows of one KV head are numbered token by token, from the first of the op: row = c * group + g.
 void attend_tile(Op& op, int ith, int kv_head, int row0, int n) {
     const OpContext& ctx = *op.context;
     const ModelParams& p = ctx.model->params;
@@ -100,7 +103,7 @@ void attend_tile(Op& op, int ith, int kv_head, int row0, int n) {
     float* out[kQueryTile];
     int64_t first[kQueryTile], last[kQueryTile];
     for (int r = 0; r < n; r++) {
-        const int c = (row0 + r) / group;
+        const int c = static_cast<int>(first_token(op)) + (row0 + r) / group;
         const int head = kv_head * group + (row0 + r) % group;
         last[r] = ctx.pass.position + c;
         first[r] = ctx.cache->first_visible(op.layer_index, last[r]);
@@ -131,10 +134,10 @@ void quantize_rows(Op& op, int nth, const float* rows, int64_t n) {
     if (!op.want_quantized) return;
     const OpContext& ctx = *op.context;
     // split columns too: with one token, all threads take a part of it
-    const int64_t parts = ctx.pass.k >= 4 * nth ? 1 : 4;
-    share(op, nth, ctx.pass.k * parts, 4, [&](int64_t begin, int64_t end) {
+    const int64_t c0 = first_token(op), parts = ctx.pass.k >= 4 * nth ? 1 : 4;
+    share(op, nth, (ctx.pass.k - c0) * parts, 4, [&](int64_t begin, int64_t end) {
         for (int64_t u = begin; u < end; u++) {
-            const int64_t c = u / parts, b0 = blocks(n) * (u % parts) / parts,
+            const int64_t c = c0 + u / parts, b0 = blocks(n) * (u % parts) / parts,
                           b1 = blocks(n) * (u % parts + 1) / parts;
             ctx.kernels->quantize(rows + c * n + b0 * kBlockCols, (b1 - b0) * kBlockCols,
                                   ctx.work->act.data() + c * blocks(n) + b0);
@@ -147,9 +150,12 @@ void project(Op& op, int nth, const PackedMatrix& weight, const ActBlock* act, c
     const OpContext& ctx = *op.context;
     Workspace& w = *ctx.work;
     const int64_t n = ctx.model->params.n_embd;
+    const int64_t c0 = first_token(op);
     const bool joins = op.post_norm == nullptr;
-    multiply(op, nth,
-             {MatmulArgs{&weight, act, act_f32, ctx.pass.k, joins ? w.x.data() : w.y.data(), n, joins}});
+    float* out = (joins ? w.x.data() : w.y.data()) + c0 * n;
+    act += c0 * blocks(weight.n_col);
+    act_f32 += c0 * weight.n_col;
+    multiply(op, nth, {MatmulArgs{&weight, act, act_f32, static_cast<int>(ctx.pass.k - c0), out, n, joins}});
 }
 
 }  // namespace
@@ -169,8 +175,9 @@ void op_embed(Op& op, int, int nth) {
 void op_norm(Op& op, int, int nth) {
     const OpContext& ctx = *op.context;
     const int64_t n = ctx.model->params.n_embd;
-    share(op, nth, ctx.pass.k, 4, [&](int64_t begin, int64_t end) {
-        for (int64_t c = begin; c < end; c++) {
+    const int64_t c0 = first_token(op);
+    share(op, nth, ctx.pass.k - c0, 4, [&](int64_t begin, int64_t end) {
+        for (int64_t c = c0 + begin; c < c0 + end; c++) {
             norm_column(op, static_cast<int>(c), ctx.work->y.data() + c * n,
                         ctx.work->act.data() + c * blocks(n));
         }
@@ -203,7 +210,7 @@ void op_rope_store(Op& op, int, int nth) {
 void op_attention(Op& op, int ith, int nth) {
     const OpContext& ctx = *op.context;
     const ModelParams& p = ctx.model->params;
-    const int rows = ctx.pass.k * (p.n_head / p.n_head_kv);
+    const int rows = static_cast<int>(ctx.pass.k - first_token(op)) * (p.n_head / p.n_head_kv);
     // whole tiles where there are enough of them to go round, single rows otherwise
     const int tile = (rows / kQueryTile) * p.n_head_kv >= 2 * nth ? kQueryTile : 1;
     const int64_t tiles = (rows + tile - 1) / tile;
@@ -228,9 +235,17 @@ void op_attn_output(Op& op, int, int nth) {
 void op_gate_up(Op& op, int, int nth) {
     const OpContext& ctx = *op.context;
     Workspace& w = *ctx.work;
-    const int64_t n_ff = ctx.model->params.n_ff;
-    const MatmulArgs gate{&op.layer->gate, w.act.data(), w.y.data(), ctx.pass.k, w.gate.data(), n_ff, false};
-    const MatmulArgs up{&op.layer->up, w.act.data(), w.y.data(), ctx.pass.k, w.up.data(), n_ff, false};
+    const int64_t n_ff = ctx.model->params.n_ff, n_embd = ctx.model->params.n_embd, c0 = first_token(op);
+    const auto product = [&](const PackedMatrix& weight, std::vector<float>& out) {
+        return MatmulArgs{&weight,
+                          w.act.data() + c0 * blocks(n_embd),
+                          w.y.data() + c0 * n_embd,
+                          static_cast<int>(ctx.pass.k - c0),
+                          out.data() + c0 * n_ff,
+                          n_ff,
+                          false};
+    };
+    const MatmulArgs gate = product(op.layer->gate, w.gate), up = product(op.layer->up, w.up);
     // in steps of whole blocks, so that the thread that has a block's values quantises it
     constexpr int64_t groups = kBlockCols / kGroupRows;
     share(
@@ -239,7 +254,7 @@ void op_gate_up(Op& op, int, int nth) {
             ctx.kernels->matmul(gate, begin, end);
             ctx.kernels->matmul(up, begin, end);
             const int64_t row0 = begin * kGroupRows, n = std::min(end * kGroupRows, n_ff) - row0;
-            for (int c = 0; c < ctx.pass.k; c++) {
+            for (int64_t c = c0; c < ctx.pass.k; c++) {
                 float* gated = w.gate.data() + c * n_ff + row0;
                 ctx.kernels->glu(ctx.model->params.activation, gated, w.up.data() + c * n_ff + row0, n);
                 if (op.want_quantized) {
