@@ -61,11 +61,11 @@ def test_confidence_follows_what_was_right(engine: NativeEngine) -> None:
     prompt, other = tokens_for(SPEC, 40), tokens_for(SPEC, 120, 77)
     engine._native.set_costs([1e-3 * (1 + 0.35 * k) for k in range(16)])
     found = answer(engine, prompt, max_tokens=150, source=other, drafting=Drafting("auto"))
-    tested = found.drafted
+    wrong = found.drafted - found.accepted
     engine._native.set_costs([1e-3 * (1 + 0.35 * k) for k in range(16)])
     again = answer(engine, prompt, max_tokens=150, source=other, drafting=Drafting("auto"))
     assert again.said == found.said
-    assert again.drafted <= tested
+    assert again.drafted - again.accepted <= max(wrong, len(again.tokens) // 10)
     assert again.drafted - again.accepted <= 0.3 * len(again.tokens)
 
 

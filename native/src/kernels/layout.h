@@ -117,7 +117,12 @@ struct ActBlock {
     float s;   // d * sum(q)
     float a;   // sum(q)
     float a0;  // sum(q[0..15])
+    // For kernels that add up in 16 bits: what weights lose by being stored without their sign. Two int16
+    // each: over the first and the second two of every four columns, -16 sum(q), and -32 sum(q) of either
+    // half of the block.
+    int32_t centre16;
+    int32_t centre32[2];
 };
-static_assert(sizeof(ActBlock) == 48);
+static_assert(sizeof(ActBlock) == 60);
 
 }  // namespace mtp

@@ -12,10 +12,16 @@ namespace {
 
 using namespace mtp;
 
+// Whether signed values fit a sum in int16 that starts at minus their offset (ActBlock::centre...): 16
+// products of five bits or 8 of six. It may wrap on the way, and ends right.
+template <int kBits, bool kOffset> constexpr bool is_centred() {
+    return !Simd::kWideDot && kOffset && (kBits == 5 || kBits == 6);
+}
+
 // How many 4-byte dot products an int16 lane holds before it must be widened: 2 * 127 * (2^bits - 1) * n <
 // 2^15.
-template <int kBits> constexpr int dot_depth() {
-    if (Simd::kWideDot) return 8;
+template <int kBits, bool kOffset> constexpr int dot_depth() {
+    if (Simd::kWideDot || is_centred<kBits, kOffset>()) return 8;
     return kBits == 4 ? 8 : kBits == 5 ? 4 : 2;
 }
 
@@ -50,16 +56,23 @@ template <int kBits> inline Simd::W weight_at(const uint8_t* nibbles, const uint
 
 // sums[g][c] = sum over vectors [J0, J1) of the weights of group g times the quantised activations of column
 // c. `pair` is the distance in bytes to the second group's block.
-template <int kBits, int J0, int J1, int K>
+template <int kBits, bool kOffset, int J0, int J1, int K>
 inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pair, const ActBlock* act,
                        int64_t stride, Simd::I sums[2][K]) {
-    constexpr int depth = dot_depth<kBits>();
+    constexpr int depth = dot_depth<kBits, kOffset>();
+    constexpr bool centred = is_centred<kBits, kOffset>();
     Simd::D part[2][K];
+    if constexpr (centred) {
+        for (int c = 0; c < K; c++) {
+            const ActBlock& x = act[c * stride];
+            part[0][c] = part[1][c] = Simd::dot_start(kBits == 5 ? x.centre16 : x.centre32[J0 / 4]);
+        }
+    }
 #pragma GCC unroll 8
     for (int j = J0; j < J1; j++) {
         const Simd::W w0 = weight_at<kBits>(nibbles, extra, j);
         const Simd::W w1 = weight_at<kBits>(nibbles + pair, kBits == 6 ? extra + pair : nullptr, j);
-        const bool first = (j - J0) % depth == 0;
+        const bool first = !centred && (j - J0) % depth == 0;
 #pragma GCC unroll 8
         for (int c = 0; c < K; c++) {
             const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
@@ -116,7 +129,10 @@ inline void block_sums_q8(const uint8_t* high, const uint8_t* low, const ActBloc
 }
 
 // acc += d * (sum - offset * a) * act.d; the integers stay below 2^24, so their float forms are exact
+template <int kBits>
 inline Simd::F accumulate_offset(Simd::F acc, Simd::I sum, float offset, float a, Simd::F d, float act_d) {
+    if constexpr (is_centred<kBits, true>())
+        return Simd::fma(Simd::to_f(sum), Simd::mul(d, Simd::set1(act_d)), acc);
     const Simd::F centred = Simd::fnma(Simd::set1(offset), Simd::set1(a), Simd::to_f(sum));
     return Simd::fma(centred, Simd::mul(d, Simd::set1(act_d)), acc);
 }
@@ -149,7 +165,7 @@ inline void group_q8(const uint8_t* w, const uint8_t* low, bool first, const Act
         block_sums_q8<K>(w + 16, low, act + b, n_block, sums);
         for (int c = 0; c < K; c++) {
             const ActBlock& x = act[c * n_block + b];
-            acc[c] = accumulate_offset(acc[c], sums[c], 128, x.a, d, x.d);
+            acc[c] = accumulate_offset<8>(acc[c], sums[c], 128, x.a, d, x.d);
         }
     }
 }
@@ -183,24 +199,25 @@ inline void group_pair(const uint8_t* w, int64_t pair, bool first, const ActBloc
         }
         Simd::I sums[2][K] = {};
         if constexpr (kFormat == Format::q6_k) {
-            block_sums<6, 0, 4, K>(w + 80, w + 16, pair, a, n_block, sums);
+            block_sums<6, true, 0, 4, K>(w + 80, w + 16, pair, a, n_block, sums);
             for (int g = 0; g < 2; g++) {
                 const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair));
                 for (int c = 0; c < K; c++) {
                     const ActBlock& x = a[c * n_block];
-                    acc[g][c] = accumulate_offset(acc[g][c], sums[g][c], 32, x.a0, d, x.d);
+                    acc[g][c] = accumulate_offset<6>(acc[g][c], sums[g][c], 32, x.a0, d, x.d);
                 }
             }
-            block_sums<6, 4, 8, K>(w + 80, w + 16, pair, a, n_block, sums);
+            block_sums<6, true, 4, 8, K>(w + 80, w + 16, pair, a, n_block, sums);
             for (int g = 0; g < 2; g++) {
                 const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair + 8));
                 for (int c = 0; c < K; c++) {
                     const ActBlock& x = a[c * n_block];
-                    acc[g][c] = accumulate_offset(acc[g][c], sums[g][c], 32, x.a - x.a0, d, x.d);
+                    acc[g][c] = accumulate_offset<6>(acc[g][c], sums[g][c], 32, x.a - x.a0, d, x.d);
                 }
             }
         } else {
-            block_sums<five ? 5 : 4, 0, 8, K>(w + (has_min ? 32 : 16), nullptr, pair, a, n_block, sums);
+            block_sums<five ? 5 : 4, !has_min && super_bytes == 0, 0, 8, K>(w + (has_min ? 32 : 16), nullptr,
+                                                                            pair, a, n_block, sums);
             for (int g = 0; g < 2; g++) {
                 const uint8_t* scales = w + g * pair;
                 if constexpr (super_bytes > 0) {
@@ -217,7 +234,8 @@ inline void group_pair(const uint8_t* w, int64_t pair, bool first, const ActBloc
                     const Simd::F d = Simd::f16(scales);
                     for (int c = 0; c < K; c++) {
                         const ActBlock& x = a[c * n_block];
-                        acc[g][c] = accumulate_offset(acc[g][c], sums[g][c], five ? 16 : 8, x.a, d, x.d);
+                        acc[g][c] = accumulate_offset<five ? 5 : 4>(acc[g][c], sums[g][c], five ? 16 : 8, x.a,
+                                                                    d, x.d);
                     }
                 }
             }
@@ -383,7 +401,7 @@ template <int K> void screen_tile(const ScreenArgs& args, int64_t group, bool bo
         const ActBlock* act = args.act + c0 * n_block + b;
         const float* norm = args.act_norm + c0 * n_block + b;
         Simd::I sums[2][K] = {};
-        block_sums<4, 0, 8, K>(w + 16, nullptr, pair, act, n_block, sums);
+        block_sums<4, true, 0, 8, K>(w + 16, nullptr, pair, act, n_block, sums);
         for (int g = 0; g < 2; g++) {
             const Simd::F d = Simd::f16(w + g * pair);
             const Simd::F most = Simd::mul(Simd::abs(d), Simd::u8(residual + g * residual_pair));

@@ -48,6 +48,17 @@ inline Simd::F exp_lanes(Simd::F x) {
     return Simd::mul(p, Simd::pow2(n));
 }
 
+// Starting values for sums in 16 bits; other kernels need none.
+inline void centre(ActBlock* block) {
+    block->centre16 = block->centre32[0] = block->centre32[1] = 0;
+    if constexpr (!Simd::kWideDot) {
+        int32_t halves[2];
+        Simd::pair_sums(block->q, halves);
+        block->centre16 = Simd::scale_pair(Simd::add_pair(halves[0], halves[1]), -16);
+        for (int half = 0; half < 2; half++) block->centre32[half] = Simd::scale_pair(halves[half], -32);
+    }
+}
+
 void quantize(const float* x, int64_t n, ActBlock* out) {
     for (int64_t b = 0; b < n / kBlockCols; b++, x += kBlockCols) {
         Simd::F v[4], high = Simd::zero();
@@ -67,6 +78,7 @@ void quantize(const float* x, int64_t n, ActBlock* out) {
         out[b].a0 = sums[0] + sums[1];
         out[b].a = out[b].a0 + (sums[2] + sums[3]);
         out[b].s = out[b].d * out[b].a;
+        centre(&out[b]);
     }
 }
 

@@ -127,6 +127,11 @@ struct Simd {
 
     using A = const int8_t*;
     static A load_a(const int8_t* a) { return a; }
+    // sums here have 32 bits and need no starting value
+    static void pair_sums(const int8_t*, int32_t out[2]) { out[0] = out[1] = 0; }
+    static int32_t scale_pair(int32_t, int) { return 0; }
+    static int32_t add_pair(int32_t, int32_t) { return 0; }
+    static D dot_start(int32_t) { return D{}; }
     static D dot_first(W w, A a) {
         D r;
         for (int l = 0; l < 8; l++) {

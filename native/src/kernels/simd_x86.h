@@ -90,11 +90,36 @@ struct Simd {
         return _mm256_add_epi32(acc, _mm256_add_epi32(p0, p1));
 #endif
     }
+    // sums here have 32 bits and need no starting value
+    static void pair_sums(const int8_t*, int32_t out[2]) { out[0] = out[1] = 0; }
+    static int32_t scale_pair(int32_t, int) { return 0; }
+    static int32_t add_pair(int32_t, int32_t) { return 0; }
+    static D dot_start(int32_t) { return _mm256_setzero_si256(); }
     static D dot_first(W w, A a) { return dot(_mm256_setzero_si256(), w, a); }
     static I widen(D d) { return d; }
     static I widen16(D d) { return _mm256_slli_epi32(d, 4); }
 #else
     static constexpr bool kWideDot = false;
+    // sums over columns 4 j, 4 j + 1 and over 4 j + 2, 4 j + 3, as two int16; of both halves of 32 columns
+    static void pair_sums(const int8_t* q, int32_t out[2]) {
+        const __m256i pairs =
+            _mm256_maddubs_epi16(_mm256_set1_epi8(1), load_w(reinterpret_cast<const uint8_t*>(q)));
+        for (int half = 0; half < 2; half++) {
+            __m128i x = half == 0 ? _mm256_castsi256_si128(pairs) : _mm256_extracti128_si256(pairs, 1);
+            x = _mm_add_epi16(x, _mm_shuffle_epi32(x, 0x4e));
+            x = _mm_add_epi16(x, _mm_shuffle_epi32(x, 0xb1));
+            out[half] = _mm_cvtsi128_si32(x);
+        }
+    }
+    // both int16 of a times factor
+    static int32_t scale_pair(int32_t a, int factor) {
+        const __m128i x = _mm_mullo_epi16(_mm_cvtsi32_si128(a), _mm_set1_epi16(static_cast<short>(factor)));
+        return _mm_cvtsi128_si32(x);
+    }
+    static int32_t add_pair(int32_t a, int32_t b) {
+        return _mm_cvtsi128_si32(_mm_add_epi16(_mm_cvtsi32_si128(a), _mm_cvtsi32_si128(b)));
+    }
+    static D dot_start(int32_t pair) { return _mm256_set1_epi32(pair); }
     static D dot_first(W w, A a) { return _mm256_maddubs_epi16(w, a); }
     static D dot(D acc, W w, A a) {
         D sum = _mm256_add_epi16(acc, dot_first(w, a));
