@@ -30,7 +30,8 @@ def model(request: pytest.FixtureRequest) -> Path:
 def mtp(model: Path, *arguments: str, source: str | bytes) -> bytes:
     data = source.encode() if isinstance(source, str) else source
     command = [sys.executable, "-m", "mtp_cli", arguments[0], "--model", str(model), *arguments[1:]]
-    done = subprocess.run(command, input=data, capture_output=True, check=False)
+    # elsewhere, so that the installed package is run and not the checkout beside the tests
+    done = subprocess.run(command, input=data, capture_output=True, check=False, cwd=model.parent)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 
