@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-SENTENCE = "The meeting are on tuesday and we has to recieve the report until then."
+SENTENCE = "I has recieved you're letter yesterday and I was happy."
 MTP = str(Path(sys.executable).with_name("mtp"))
 
 
