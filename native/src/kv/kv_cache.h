@@ -38,8 +38,8 @@ class KvCache {
     int64_t first_visible(int layer, int64_t position) const;
 
     int64_t length() const { return length_; }
-    // A pass is about to write n positions from `length` on; whether it ends or not, what they displace in the ring
-    // is gone. `extend` then takes them into the sequence.
+    // A pass is about to write n positions from `length` on; whether it ends or not, what they displace in
+    // the ring is gone. `extend` then takes them into the sequence.
     void reserve(int64_t n);
     void extend(int64_t n) { length_ += n; }
     // Fails when the ring no longer holds the window before `length`.
