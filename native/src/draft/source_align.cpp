@@ -25,8 +25,8 @@ void SourceAlign::append(int32_t token) {
     const bool agrees = position_ < n && source_[static_cast<size_t>(position_)] == token;
     const int64_t low = std::max(low_, position_ - kBand), high = std::min(n, position_ + 1 + kBand);
     for (int64_t j = high_ + 1; j <= high; j++) distance_[static_cast<size_t>(j)] = kFar;
-    int32_t diagonal = low > 0 ? distance_[static_cast<size_t>(low - 1)] : kFar;
-    if (low > low_) diagonal = distance_[static_cast<size_t>(low - 1)];
+    // left of the band nothing is kept up to date
+    int32_t diagonal = low > low_ ? distance_[static_cast<size_t>(low - 1)] : kFar;
     int64_t best = low;
     int32_t best_cost = kFar;
     for (int64_t j = low; j <= high; j++) {
