@@ -19,6 +19,7 @@ from mtp_cli.commands.options import (
     FilesArgument,
     Format,
     FormatOption,
+    HeadOption,
     KernelOption,
     LenientOption,
     MaxTokensOption,
@@ -62,6 +63,7 @@ def summarize(
     kernel: KernelOption = "auto",
     draft: DraftOption = DraftMode.auto,
     draft_max: DraftMaxOption = MAX_DRAFT,
+    head: HeadOption = None,
     lenient: LenientOption = None,
     temperature: TemperatureOption = 0.0,
     top_k: TopKOption = 0,
@@ -93,6 +95,7 @@ def summarize(
         dry_run=dry_run,
         sampling=Sampling(temperature, top_k, top_p, min_p, repeat_penalty, seed=seed),
         drafting=drafting_of(draft, draft_max, lenient),
+        head=head,
     )
     run = Run("summarize", options)
     run_guarded(run, lambda: _work(run, files))
