@@ -13,7 +13,7 @@ import typer
 
 from mtp_cli import __version__
 
-COMMANDS = ("summarize", "proofread", "bench", "models", "doctor")
+COMMANDS = ("summarize", "proofread", "bench", "models", "train", "doctor")
 """In the order of the help text; each is mtp_cli.commands.NAME with `register(app)`."""
 
 

@@ -61,7 +61,7 @@ class Fit:
         self._embedding = embedding
         self._output = output
         self._vocabulary = vocabulary
-        self._plan = plan
+        self.plan = plan
         self._rng = random.Random(plan.seed)
         matrices = [p for p in head.parameters() if p.dim() == 2 and p.requires_grad]
         vectors = [p for p in head.parameters() if p.dim() == 1 and p.requires_grad]
@@ -92,8 +92,8 @@ class Fit:
         self.head.load_state_dict(found["head"])
         self._optimizer.load_state_dict(found["optimizer"])
         self.state = State(found["step"], found["visits"], found["seconds"], found["curve"])
-        self._rng = random.Random(self._plan.seed + self.state.step)
-        torch.manual_seed(self._plan.seed + self.state.step)
+        self._rng = random.Random(self.plan.seed + self.state.step)
+        torch.manual_seed(self.plan.seed + self.state.step)
 
     def run(self, checkpoint: Path, every: float = 60.0, stop: Callable[[], bool] = lambda: False) -> Iterator[dict[str, float]]:
         """Train until the time is used up or `stop` says so; saves every `every` seconds and at the end.
@@ -102,12 +102,12 @@ class Fit:
         saved = time.monotonic()
         losses: list[tuple[float, list[float]]] = []
         while True:
-            for batch in self._data.batches(self._plan.positions, self._rng, self._plan.prompt_share):
+            for batch in self._data.batches(self.plan.positions, self._rng, self.plan.prompt_share):
                 begun = time.monotonic()
                 losses.append(self._step(batch))
                 now = time.monotonic()
                 self.state.seconds += now - begun
-                over = self.state.seconds >= self._plan.seconds or stop()
+                over = self.state.seconds >= self.plan.seconds or stop()
                 if over or now - saved >= every:
                     yield self._report(losses)
                     losses.clear()
@@ -124,12 +124,12 @@ class Fit:
             "seconds": self.state.seconds,
             "loss": sum(loss for loss, _ in losses) / n,
         }
-        for i in range(self._plan.depth):
+        for i in range(self.plan.depth):
             found[f"right_{i + 1}"] = sum(right[i] for _, right in losses) / n
         return found
 
     def _step(self, batch: Batch) -> tuple[float, list[float]]:
-        plan = self._plan
+        plan = self.plan
         part = min(1.0, self.state.seconds / plan.seconds)
         warmup = min(1.0, (self.state.step + 1) / 20)
         rate = plan.rate * warmup * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * part)))
@@ -155,7 +155,7 @@ class Fit:
 
     def _candidates(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Tokens that a batch's logits are computed for, and each token's place among them."""
-        plan, vocabulary = self._plan, self._vocabulary
+        plan, vocabulary = self.plan, self._vocabulary
         drawn = vocabulary[torch.randint(0, len(vocabulary), (plan.drawn,))]
         candidates = torch.cat([batch.ids.flatten(), vocabulary[: plan.frequent], drawn]).unique()
         place = torch.zeros(self._output.shape[0], dtype=torch.long)
@@ -169,7 +169,7 @@ class Fit:
             target = (drafted.teacher @ rows.T).softmax(-1)
             # in an answer the text is the backbone's choice; in a prompt the choice is its most likely token
             chosen = torch.where(drafted.answer, place[drafted.token], target.argmax(-1))
-            weight = torch.where(drafted.answer, 1.0, self._plan.prompt_weight)
+            weight = torch.where(drafted.answer, 1.0, self.plan.prompt_weight)
             right = (log_p.argmax(-1) == chosen) & drafted.answer
         hard = -log_p.gather(1, chosen[:, None])[:, 0]
         if warm:
