@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mtp_cli.catalog.cache import cache_dir
 from mtp_cli.catalog.entry import Entry, models_dir
@@ -34,6 +35,27 @@ def find_heads(model: Path, entry: Entry | None) -> list[HeadFile]:
     if entry is not None:
         candidates.append(HeadFile(models_dir() / f"{entry.name}{SUFFIX}", "shipped"))
     return [head for head in candidates if head.path.is_file()]
+
+
+def head_record(path: Path) -> dict[str, Any] | None:
+    """What a head file says about itself: backbone, sources, training, file_bytes; None: it cannot be read."""
+    try:
+        from mtp_cli import _native
+    except ImportError:
+        return None
+    try:
+        found = _native.head_record(str(path))
+    except _native.Error:
+        return None
+    return {key: _plain(value) for key, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def _name(model: Path, entry: Entry | None) -> str:

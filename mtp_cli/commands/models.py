@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -76,7 +77,27 @@ def _row(entry: catalog.Entry) -> dict[str, Any]:
         "licence_url": entry.licence.url,
         "state": state,
         "path": str(path) if path.is_file() else None,
+        "heads": _heads(path, entry),
     }
+
+
+def _heads(path: Path, entry: catalog.Entry | None) -> list[dict[str, Any]]:
+    """The draft heads of a model, the one that is used first."""
+    from mtp_cli.catalog.heads import find_heads, head_record
+
+    return [
+        {"path": str(head.path), "origin": head.origin, "record": head_record(head.path)}
+        for head in find_heads(path, entry)
+    ]
+
+
+def _head_cell(heads: list[dict[str, Any]]) -> str:
+    """One word or two for the table: where the head comes from and how many bytes it has."""
+    if not heads:
+        return "none"
+    record = heads[0]["record"]
+    size = catalog.size_text(record["file_bytes"]) if record else "damaged"
+    return f"{heads[0]['origin']}, {size}"
 
 
 def _hub_row(reference: str) -> dict[str, Any]:
@@ -92,6 +113,7 @@ def _hub_row(reference: str) -> dict[str, Any]:
         "file_bytes": path.stat().st_size,
         "state": "ready",
         "path": str(path),
+        "heads": _heads(path, None),
     }
 
 
@@ -116,10 +138,11 @@ def list_models(output: FormatOption = Format.text) -> None:
                 row["licence"] or "unknown",
                 " ".join(row["languages"]) or "unknown",
                 row["state"],
+                _head_cell(row["heads"]),
             ]
             for row in rows
         ]
-        header = ["name", "kind", "size", "licence", "languages", "state"]
+        header = ["name", "kind", "size", "licence", "languages", "state", "draft head"]
         tables.write_table(sys.stdout, header, lines, right=[2])
 
     _guard(work)

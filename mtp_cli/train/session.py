@@ -29,10 +29,13 @@ ANSWER_SHARE = 0.35
 """Of the time, what goes into answers; the rest is left to the features and the fit."""
 FEATURE_SHARE = 0.15
 SOURCES = 4
-DRAFT_GROUPS = 1024
+DRAFT_GROUPS = 768
 """Groups of 8 tokens in the draft vocabulary."""
 START_TOKENS = 9000
 """Tokens that the least squares at the start look at."""
+CURVE_POINTS = 8
+CURVE_TEXTS = 24
+"""Held-out texts of a task that a point of the learning curve looks at."""
 FEWEST = 24
 """Answers that a head can be made from at all."""
 
@@ -295,10 +298,27 @@ class Training:
                     f"{report[key]:.2f}" for key in sorted(report) if key.startswith("right_")
                 )
                 self._say("fit", report["seconds"], fit.plan.seconds, note)
+                self._note_curve(fit, data, embedding, output, ranked)
         except KeyboardInterrupt:
             fit.save(checkpoint)
             raise
         return fit
+
+    def _note_curve(
+        self, fit: Fit, data: Data, embedding: Tensor, output: Tensor, ranked: Tensor
+    ) -> None:
+        """Now and then, how good the head is by now on a few held-out texts."""
+        from mtp_cli.train.measure import score
+
+        points = fit.state.curve
+        due = fit.plan.seconds * len(points) / CURVE_POINTS
+        if fit.state.seconds < due:
+            return
+        point: dict[str, float] = {"visits": float(fit.state.visits), "seconds": fit.state.seconds}
+        for task in self._wish.tasks:
+            found = score(fit.head, data, task, embedding, output, ranked, most=CURVE_TEXTS)
+            point[f"held_out.{task}"] = found.tokens_per_pass
+        points.append(point)
 
     def _steps(self, fit: Fit, checkpoint: Path) -> Iterator[dict[str, float]]:
         if fit.state.seconds >= fit.plan.seconds:

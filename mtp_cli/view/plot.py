@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,4 +98,29 @@ def lenient_curve(report: Mapping[str, Any], path: Path) -> None:
     speed.set_title(
         f"Lenient drafting, {found['rule']}: {report['model'].get('file', '')}, {settings['task']}"
     )
+    _save(figure, path)
+
+
+def learning_curve(curve: Sequence[Mapping[str, float]], path: Path) -> None:
+    """Draw tokens per pass on held-out answers over visited positions. Raises PlotError."""
+    check(path)
+    tasks = sorted({key for point in curve for key in point if key.startswith("held_out.")})
+    if not tasks:
+        raise PlotError("--plot: nothing was measured on held-out answers yet")
+    figure = _figure()
+    axes = figure.add_subplot()
+    for task in tasks:
+        points = [(point["visits"], point[task]) for point in curve if task in point]
+        axes.plot(
+            [visits for visits, _ in points],
+            [value for _, value in points],
+            marker="o",
+            label=task.removeprefix("held_out."),
+        )
+    axes.set_xscale("symlog", linthresh=10_000)
+    axes.set_xlabel("positions visited in training")
+    axes.set_ylabel("tokens per pass, 3 drafted")
+    axes.set_title("Learning curve of a draft head on held-out answers")
+    axes.grid(alpha=0.3)
+    axes.legend()
     _save(figure, path)

@@ -450,6 +450,33 @@ nb::tuple guesses(const std::vector<int32_t>& prompt, const std::vector<int32_t>
     return nb::make_tuple(tokens.take(), kinds.take());
 }
 
+// What a head file says about itself, without a model: {"backbone", "sources", "training": {...}}
+nb::dict head_record(const std::string& path) {
+    std::unique_ptr<GgufFile> file;
+    must(GgufFile::open(path, &file));
+    if (file->architecture() != "mtp-head")
+        must(Status::error(Code::bad_file, path + ": is not a draft head (architecture mtp-head)"));
+    static constexpr std::string_view prefix = "mtp-head.training.";
+    nb::dict out, training;
+    for (const auto& [key, value] : file->values()) {
+        if (key.substr(0, prefix.size()) != prefix) continue;
+        const nb::str name(key.data() + prefix.size(), key.size() - prefix.size());
+        if (const auto text = file->string(key)) {
+            training[name] = nb::bytes(text->data(), text->size());
+        } else if (const auto whole = file->i64(key)) {
+            training[name] = *whole;
+        } else if (const auto number = file->f32(key)) {
+            training[name] = *number;
+        }
+    }
+    const auto owner = file->string("mtp-head.backbone.name").value_or("");
+    out["backbone"] = nb::bytes(owner.data(), owner.size());
+    out["sources"] = file->i32_array("mtp-head.sources").value_or(std::vector<int32_t>());
+    out["training"] = training;
+    out["file_bytes"] = file->file_bytes();
+    return out;
+}
+
 nb::dict kernel_sets() {
     nb::dict out;
     nb::list usable, compiled, features;
@@ -470,6 +497,7 @@ NB_MODULE(_native, m) {
     m.attr("MAX_WIDTH") = kMaxDecode;
     m.def("kernel_sets", &kernel_sets,
           "Kernel sets of this build and CPU: compiled, usable (best first), features.");
+    m.def("head_record", &head_record, nb::arg("path"));
     m.def("copy_guesses", &guesses, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"));
     nb::class_<PyEngine>(m, "Engine")
         .def(nb::init<const std::string&, int64_t, int, const std::string&, nb::object>(), nb::arg("path"),

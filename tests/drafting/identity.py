@@ -89,9 +89,14 @@ class Identity:
         lengths: Sequence[int] = LENGTHS,
         max_tokens: int = 64,
         n_ctx: int = 0,
+        head: Path | None = None,
     ) -> None:
         self.engines = [open_engine(path, n_ctx=n_ctx, n_threads=count) for count in threads]
         self._small = [open_engine(path, n_ctx=SMALL, n_threads=count) for count in threads]
+        for engine in (*self.engines, *self._small):
+            if head is not None:
+                engine.open_head(head)
+        self._head = head
         self._lengths = lengths
         self._max_tokens = max_tokens
         self._samplings = [("greedy", GREEDY)]
@@ -137,6 +142,10 @@ class Identity:
     ) -> None:
         arms = [("auto", Drafting("auto")), ("copy", Drafting("copy"))]
         arms += [(f"fixed {length}", Drafting("copy", fixed=length)) for length in self._lengths]
+        if self._head is not None:
+            arms += [("head", Drafting("head")), ("copy+head", Drafting("copy+head"))]
+            for mode in ("head", "copy+head"):
+                arms += [(f"{mode} {length}", Drafting(mode, fixed=length)) for length in self._lengths]
         for label, drafting in arms:
             found = self._answer(engine, question, sampling, drafting)
             self.tally.note(f"{label}, {where}", name, found, *plain.said)

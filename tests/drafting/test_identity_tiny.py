@@ -16,6 +16,7 @@ from mtp_cli.events import EndEvent, FinishReason, StepEvent
 from mtp_cli.generate import generate
 from numerics.feeding import tokens_for
 from numerics.tiny_gguf import TinySpec, gemma_spec
+from numerics.tiny_head import make_head, write_head
 
 from .answers import OFF, SAMPLINGS, Answer, Scripted, answer
 
@@ -38,11 +39,16 @@ def repetitive(seed: int, count: int = 48) -> list[int]:
     params=[(SPECS[0], 1), (SPECS[0], 2), (SPECS[1], 2)],
     ids=lambda case: f"{case[0].label()}-{case[1]}",
 )
-def engine(request: pytest.FixtureRequest, tiny: Tiny) -> Iterator[NativeEngine]:
+def engine(
+    request: pytest.FixtureRequest, tiny: Tiny, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NativeEngine]:
     """Both architectures, 1 or 2 threads; the same process answers all questions of the module."""
     spec, threads = request.param
     opened = open_engine(tiny(spec), n_ctx=N_CTX, n_threads=threads)
     assert isinstance(opened, NativeEngine)
+    last = spec.n_layer - 1
+    head = make_head(spec, [[0, last] if last else [0]], groups=tuple(range(0, 37, 2)))
+    opened.open_head(write_head(tmp_path_factory.mktemp("head") / "x.head.gguf", head, opened.fingerprint))
     yield opened
     opened.close()
 
@@ -106,6 +112,27 @@ def test_any_drafter(
     found = drafted(engine, drafter, prompt, max_tokens=max_tokens, sampling=sampling, drafting=drafting)
     assert found.said == plain.said
     assert found.passes <= plain.passes
+
+
+HEADED = [Drafting(mode, fixed=fixed) for mode in ("head", "copy+head") for fixed in (None, 1, 3, 15)]
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=["greedy", "seed1", "seed2"])
+@pytest.mark.parametrize("drafting", [*HEADED, Drafting("auto")], ids=lambda d: f"{d.mode}-{d.fixed}")
+def test_drafts_of_a_head(engine: NativeEngine, drafting: Drafting, sampling: Sampling) -> None:
+    """A head that knows nothing, alone and beside copying: the text stays, and no pass is added."""
+    # drafting that costs next to nothing, so that the gate asks for it
+    engine._native.set_costs([1e-3 + 1e-6 * i for i in range(16)])
+    for seed in range(3):
+        prompt = repetitive(seed)
+        plain = answer(engine, prompt, max_tokens=40, sampling=sampling)
+        found = answer(
+            engine, prompt, max_tokens=40, sampling=sampling, source=plain.tokens[3:30], drafting=drafting
+        )
+        assert found.said == plain.said
+        assert found.passes <= plain.passes
+        if drafting.fixed:
+            assert found.drafted > 0
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=["greedy", "seed1", "seed2"])

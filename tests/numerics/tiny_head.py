@@ -86,8 +86,11 @@ def write_head(path: Path, head: TinyHead, fingerprint: str, *, kind: str = "Q8_
         elif kind == "F16":
             writer.add_tensor(name, weight.astype(np.float16))
         else:
-            packed = gguf.quants.quantize(weight, gguf.GGMLQuantizationType.Q8_0)
-            writer.add_tensor(name, packed, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
+            packed = gguf.quants.quantize(weight, gguf.GGMLQuantizationType[kind])
+            writer.add_tensor(name, packed, raw_dtype=gguf.GGMLQuantizationType[kind])
+            head.weights[name] = np.asarray(
+                gguf.quants.dequantize(packed, gguf.GGMLQuantizationType[kind]), np.float32
+            )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -99,6 +102,16 @@ def table(model: Path, name: str) -> Floats:
     """A matrix of a model file as floats."""
     found = next(t for t in gguf.GGUFReader(model).tensors if t.name == name)
     return np.asarray(gguf.quants.dequantize(found.data, found.tensor_type), np.float32)
+
+
+def coarse_table(model: Path, name: str) -> Floats:
+    """A Q8_0 matrix by the upper four bits of its values alone: what draft logits are computed from."""
+    found = next(t for t in gguf.GGUFReader(model).tensors if t.name == name)
+    blocks = found.data.reshape(found.data.shape[0], -1, 34)
+    scale = np.ascontiguousarray(blocks[:, :, :2]).view(np.float16).astype(np.float32)
+    value = np.ascontiguousarray(blocks[:, :, 2:]).view(np.int8).astype(np.int32)
+    coarse = (value + 128) // 16 * 16 - 120.5
+    return np.asarray((coarse * scale).reshape(len(blocks), -1), np.float32)
 
 
 def _unit(x: Floats, eps: float) -> Floats:

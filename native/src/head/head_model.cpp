@@ -1,6 +1,8 @@
 #include "head_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <cstring>
 
 #include "../draft/copy_guess.h"
@@ -12,7 +14,7 @@ constexpr size_t kAlign = 64;
 
 bool f16_finite(uint16_t bits) { return (bits & 0x7c00) != 0x7c00; }
 
-// Scales of Q8_0 blocks, or all values of the other types, are numbers.
+// Scales of blocks, or all values of float types, are numbers.
 bool all_finite(const GgufTensor& t) {
     if (t.type == GGML_TYPE_F32) {
         for (size_t i = 0; i < t.n_bytes; i += sizeof(float)) {
@@ -22,11 +24,14 @@ bool all_finite(const GgufTensor& t) {
         }
         return true;
     }
-    const size_t step = t.type == GGML_TYPE_Q8_0 ? 34 : 2;
-    for (size_t i = 0; i + 2 <= t.n_bytes; i += step) {
-        uint16_t bits;
-        std::memcpy(&bits, t.data + i, sizeof bits);
-        if (!f16_finite(bits)) return false;
+    const size_t step = ggml_type_size(t.type);  // a block starts with its f16 scale, and maybe a minimum
+    const size_t scales = t.type == GGML_TYPE_Q4_1 || t.type == GGML_TYPE_Q5_1 ? 2 : 1;
+    for (size_t i = 0; i + step <= t.n_bytes; i += step) {
+        for (size_t s = 0; s < scales; s++) {
+            uint16_t bits;
+            std::memcpy(&bits, t.data + i + 2 * s, sizeof bits);
+            if (!f16_finite(bits)) return false;
+        }
     }
     return true;
 }
@@ -138,8 +143,10 @@ Status HeadLoader::tensor(const std::string& name, int64_t n_col, int64_t n_row,
 Status HeadLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row, PackedMatrix* out) {
     const GgufTensor* t = nullptr;
     if (Status s = tensor(name, n_col, n_row, &t); !s.ok()) return s;
-    if (t->type != GGML_TYPE_Q8_0 && t->type != GGML_TYPE_F16)
-        return fail("tensor " + name + " is neither Q8_0 nor F16");
+    static constexpr ggml_type kinds[] = {GGML_TYPE_F16,  GGML_TYPE_Q8_0, GGML_TYPE_Q4_0,
+                                          GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1};
+    if (std::find(std::begin(kinds), std::end(kinds), t->type) == std::end(kinds))
+        return fail("tensor " + name + " is none of F16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1");
     if (Status s = packed_shape(t->type, n_col, n_row, out); !s.ok()) return fail(name + ": " + s.message);
     reserve({t, out, nullptr, 0}, static_cast<size_t>(out->total_bytes()));
     return {};

@@ -31,14 +31,24 @@ void rotate(const ModelParams& p, const float* table, float* head) {
     }
 }
 
-// Groups [group, group + n) of a matrix as a matrix of their own.
-PackedMatrix slice(const PackedMatrix& m, int64_t group, int64_t n) {
+// Groups [group, group + n) of a matrix as a matrix of their own. Of Q8_0 rows the high plane alone, which is
+// laid out as Q4_0: half of the bytes, and near enough for a draft.
+PackedMatrix draft_rows(const PackedMatrix& m, int64_t group, int64_t n) {
     PackedMatrix out = m;
+    if (m.format == Format::q8_0) out.format = Format::q4_0;
     out.data += group * m.group_bytes;
-    if (m.low) out.low += group * m.low_group_bytes();
+    out.low = nullptr;
     out.n_row = std::min(n * kGroupRows, m.n_row - group * kGroupRows);
     out.n_group = n;
     return out;
+}
+
+// w = d (16 high + low - 128) is about 16 d (high - 7.53), and a Q4_0 product computes d (high - 8).
+void adjust_to_high_plane(std::vector<ActBlock>* act) {
+    for (ActBlock& block : *act) {
+        block.d *= 16;
+        block.a *= 7.53125f / 8;
+    }
 }
 
 }  // namespace
@@ -296,12 +306,13 @@ void HeadStep::run_logits(const HeadLayer&, Op& op, int ith, int nth) {
     const ActBlock* act = act_normed_[count(ith)].data();
     const float* y = normed_[count(ith)].data();
     if (ith == 0) std::copy_n(y, backbone_->params.n_embd, state_.data());
+    if (backbone_->output.format == Format::q8_0) adjust_to_high_plane(&act_normed_[count(ith)]);
     constexpr float negligible = 14;
     Part part{-INFINITY, 0, 0};
     share_units(op.next, nth, static_cast<int64_t>(units_.size()), 8, [&](int64_t begin, int64_t end) {
         for (int64_t u = begin; u < end; u++) {
             const Unit& unit = units_[count(u)];
-            const PackedMatrix rows = slice(backbone_->output, unit.group, unit.count);
+            const PackedMatrix rows = draft_rows(backbone_->output, unit.group, unit.count);
             float* out = logits_.data() + unit.at;
             kernels_->matmul({&rows, act, y, 1, out, rows.n_row, false}, 0, unit.count);
             const int32_t best = kernels_->argmax(out, rows.n_row);
