@@ -25,15 +25,19 @@ int64_t blocks(int64_t n) { return n / kBlockCols; }
 template <size_t N> void multiply(Op& op, int nth, const MatmulArgs (&products)[N]) {
     int64_t total = 0;
     for (const MatmulArgs& p : products) total += p.w->n_group;
-    share(op, nth, total, 8, [&](int64_t begin, int64_t end) {
-        int64_t offset = 0;
-        for (const MatmulArgs& p : products) {
-            const int64_t g0 = std::max<int64_t>(begin - offset, 0),
-                          g1 = std::min(end - offset, p.w->n_group);
-            if (g0 < g1) op.context->kernels->matmul(p, g0, g1);
-            offset += p.w->n_group;
-        }
-    });
+    // in steps of whole pairs: kernels take two groups at a time, and a single one costs as much
+    share(
+        op, nth, total, 8,
+        [&](int64_t begin, int64_t end) {
+            int64_t offset = 0;
+            for (const MatmulArgs& p : products) {
+                const int64_t g0 = std::max<int64_t>(begin - offset, 0),
+                              g1 = std::min(end - offset, p.w->n_group);
+                if (g0 < g1) op.context->kernels->matmul(p, g0, g1);
+                offset += p.w->n_group;
+            }
+        },
+        2);
 }
 
 // One column through a norm; the residual stream takes the branch first where there is a post-norm.
