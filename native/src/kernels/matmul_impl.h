@@ -55,10 +55,9 @@ template <int kBits> inline Simd::W weight_at(const uint8_t* nibbles, const uint
 }
 
 // sums[g][c] = sum over vectors [J0, J1) of the weights of group g times the quantised activations of column
-// c. `pair` is the distance in bytes to the second group's block.
-template <int kBits, bool kOffset, int J0, int J1, int K>
-inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pair, const ActBlock* act,
-                       int64_t stride, Simd::I sums[2][K]) {
+// c. `block` gives the weights: block.weight(g, j).
+template <int kBits, bool kOffset, int J0, int J1, int K, class Block>
+inline void block_sums(const Block& block, const ActBlock* act, int64_t stride, Simd::I sums[2][K]) {
     constexpr int depth = dot_depth<kBits, kOffset>();
     constexpr bool centred = is_centred<kBits, kOffset>();
     Simd::D part[2][K];
@@ -70,8 +69,7 @@ inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pai
     }
 #pragma GCC unroll 8
     for (int j = J0; j < J1; j++) {
-        const Simd::W w0 = weight_at<kBits>(nibbles, extra, j);
-        const Simd::W w1 = weight_at<kBits>(nibbles + pair, kBits == 6 ? extra + pair : nullptr, j);
+        const Simd::W w0 = block.weight(0, j), w1 = block.weight(1, j);
         const bool first = !centred && (j - J0) % depth == 0;
 #pragma GCC unroll 8
         for (int c = 0; c < K; c++) {
@@ -170,77 +168,101 @@ inline void group_q8(const uint8_t* w, const uint8_t* low, bool first, const Act
     }
 }
 
+// What a quantised format is made of (Q8_0: its high plane).
+template <Format kFormat> struct Form {
+    static constexpr bool five = kFormat == Format::q5_0 || kFormat == Format::q5_1 || kFormat == Format::q5_k;
+    static constexpr bool six = kFormat == Format::q6_k;
+    static constexpr int bits = six ? 6 : five ? 5 : 4;
+    static constexpr int block_bytes = format_block_bytes(kFormat);
+    static constexpr int super_bytes = format_super_bytes(kFormat);
+    static constexpr bool own_min = kFormat == Format::q4_1 || kFormat == Format::q5_1;  // f16, in each block
+    static constexpr bool has_min = own_min || super_bytes == 32;
+    static constexpr int halves = six ? 2 : 1;  // parts of a block with a scale each
+    static constexpr int scale_bytes = six ? 16 + 64 : own_min ? 32 : 16;  // in front of the nibbles
+};
+
+// A block of a pair of groups as the matrix holds it; the second lies `pair` bytes after the first.
+template <Format kFormat> struct StoredBlock {
+    using Of = Form<kFormat>;
+    const uint8_t* w;
+    int64_t pair;
+    Simd::F super_d[2], super_min[2];
+
+    // reads what stands in front of a super-block and steps over it
+    void enter_super() {
+        for (int g = 0; g < 2; g++) {
+            super_d[g] = Simd::f16(w + g * pair);
+            if constexpr (Of::has_min) super_min[g] = Simd::f16(w + g * pair + 16);
+        }
+        w += Of::super_bytes;
+    }
+    Simd::W weight(int g, int j) const {
+        const uint8_t* at = w + g * pair;
+        return weight_at<Of::bits>(at + Of::scale_bytes, at + 16, j);
+    }
+    Simd::F scale(int g, int half) const {
+        const uint8_t* at = w + g * pair + 8 * half;
+        if constexpr (Of::super_bytes == 0) return Simd::f16(at);
+        return Simd::mul(super_d[g], Of::six ? Simd::i8(at) : Simd::u8(at));
+    }
+    Simd::F min(int g) const {
+        const uint8_t* at = w + g * pair;
+        if constexpr (Of::own_min) return Simd::f16(at + 16);
+        return Simd::sub(Simd::zero(), Simd::mul(super_min[g], Simd::u8(at + 8)));
+    }
+};
+
+// acc[g][c] += block of group g times block `act` of column c, over its vectors [J0, J1), which have one scale
+template <Format kFormat, int J0, int J1, int K, class Block>
+inline void add_part(const Block& block, const ActBlock* act, int64_t n_block, Simd::F acc[2][K]) {
+    using Of = Form<kFormat>;
+    Simd::I sums[2][K] = {};
+    block_sums<Of::bits, !Of::has_min, J0, J1, K>(block, act, n_block, sums);
+    for (int g = 0; g < 2; g++) {
+        const Simd::F d = block.scale(g, J0 / 4);
+        Simd::F min = Simd::zero();
+        if constexpr (Of::has_min) min = block.min(g);
+        for (int c = 0; c < K; c++) {
+            const ActBlock& x = act[c * n_block];
+            if constexpr (Of::has_min) {
+                acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, x);
+            } else {
+                const float a = J1 - J0 == 8 ? x.a : J0 == 0 ? x.a0 : x.a - x.a0;
+                acc[g][c] = accumulate_offset<Of::bits>(acc[g][c], sums[g][c], 1 << (Of::bits - 1), a, d, x.d);
+            }
+        }
+    }
+}
+
+template <Format kFormat, int K, class Block>
+inline void add_block(const Block& block, const ActBlock* act, int64_t n_block, Simd::F acc[2][K]) {
+    if constexpr (Form<kFormat>::halves == 2) {
+        add_part<kFormat, 0, 4, K>(block, act, n_block, acc);
+        add_part<kFormat, 4, 8, K>(block, act, n_block, acc);
+    } else {
+        add_part<kFormat, 0, 8, K>(block, act, n_block, acc);
+    }
+}
+
 // A pair of groups of any other quantised matrix; the second starts `pair` bytes after the first.
 template <Format kFormat, int K>
 inline void group_pair(const uint8_t* w, int64_t pair, bool first, const ActBlock* act, int64_t n_block,
                        Simd::F acc[2][K]) {
-    constexpr int block_bytes = format_block_bytes(kFormat);
-    constexpr int super_bytes = format_super_bytes(kFormat);
-    constexpr bool five = kFormat == Format::q5_0 || kFormat == Format::q5_1 || kFormat == Format::q5_k;
-    constexpr bool has_min = kFormat == Format::q4_1 || kFormat == Format::q5_1;
-    Simd::F super_d[2] = {Simd::zero(), Simd::zero()}, super_min[2] = {Simd::zero(), Simd::zero()};
+    using Of = Form<kFormat>;
+    StoredBlock<kFormat> block{w, pair, {Simd::zero(), Simd::zero()}, {Simd::zero(), Simd::zero()}};
     for (int g = 0; g < 2; g++) {
         for (int c = 0; c < K; c++) acc[g][c] = Simd::zero();
     }
     for (int64_t b = 0; b < n_block; b++) {
-        const ActBlock* a = act + b;
         if (first) {  // the pair after this one
-            fetch<block_bytes>(w + 2 * pair);
-            fetch<block_bytes>(w + 3 * pair);
+            fetch<Of::block_bytes>(block.w + 2 * pair);
+            fetch<Of::block_bytes>(block.w + 3 * pair);
         }
-        if constexpr (super_bytes > 0) {
-            if (b % kSuperBlocks == 0) {
-                for (int g = 0; g < 2; g++) {
-                    super_d[g] = Simd::f16(w + g * pair);
-                    if constexpr (super_bytes == 32) super_min[g] = Simd::f16(w + g * pair + 16);
-                }
-                w += super_bytes;
-            }
+        if constexpr (Of::super_bytes > 0) {
+            if (b % kSuperBlocks == 0) block.enter_super();
         }
-        Simd::I sums[2][K] = {};
-        if constexpr (kFormat == Format::q6_k) {
-            block_sums<6, true, 0, 4, K>(w + 80, w + 16, pair, a, n_block, sums);
-            for (int g = 0; g < 2; g++) {
-                const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair));
-                for (int c = 0; c < K; c++) {
-                    const ActBlock& x = a[c * n_block];
-                    acc[g][c] = accumulate_offset<6>(acc[g][c], sums[g][c], 32, x.a0, d, x.d);
-                }
-            }
-            block_sums<6, true, 4, 8, K>(w + 80, w + 16, pair, a, n_block, sums);
-            for (int g = 0; g < 2; g++) {
-                const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair + 8));
-                for (int c = 0; c < K; c++) {
-                    const ActBlock& x = a[c * n_block];
-                    acc[g][c] = accumulate_offset<6>(acc[g][c], sums[g][c], 32, x.a - x.a0, d, x.d);
-                }
-            }
-        } else {
-            block_sums<five ? 5 : 4, !has_min && super_bytes == 0, 0, 8, K>(w + (has_min ? 32 : 16), nullptr,
-                                                                            pair, a, n_block, sums);
-            for (int g = 0; g < 2; g++) {
-                const uint8_t* scales = w + g * pair;
-                if constexpr (super_bytes > 0) {
-                    const Simd::F d = Simd::mul(super_d[g], Simd::u8(scales));
-                    const Simd::F min =
-                        Simd::sub(Simd::zero(), Simd::mul(super_min[g], Simd::u8(scales + 8)));
-                    for (int c = 0; c < K; c++)
-                        acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
-                } else if constexpr (has_min) {
-                    const Simd::F d = Simd::f16(scales), min = Simd::f16(scales + 16);
-                    for (int c = 0; c < K; c++)
-                        acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
-                } else {
-                    const Simd::F d = Simd::f16(scales);
-                    for (int c = 0; c < K; c++) {
-                        const ActBlock& x = a[c * n_block];
-                        acc[g][c] = accumulate_offset<five ? 5 : 4>(acc[g][c], sums[g][c], five ? 16 : 8, x.a,
-                                                                    d, x.d);
-                    }
-                }
-            }
-        }
-        w += block_bytes;
+        add_block<kFormat, K>(block, act + b, n_block, acc);
+        block.w += Of::block_bytes;
     }
 }
 
@@ -320,6 +342,111 @@ inline int tile_width(int left) {
     return left <= 8 && Simd::kTile > 4 ? 4 : Simd::kTile;
 }
 
+// --- panels ------------------------------------------------------------------------------------------------
+// With many columns the weights of a pair of groups are decoded once, into bytes and float scales, and all
+// column tiles read those. The values and the order of sums are those of the stored form.
+
+// fewest columns that pay for it: more than a tile for six bits, which take long to put together
+template <Format kFormat> constexpr int kPanelColumns = Form<kFormat>::six ? 9 : 17;
+constexpr int kPanelBlocks = 32;   // blocks of 32 decoded at a time: the panel stays in the first-level cache
+constexpr int kPanelSweep = 96;    // columns that go over one panel: their activations stay in the second level
+
+template <Format kFormat> struct Panel {
+    using Of = Form<kFormat>;
+    alignas(64) uint8_t weights[kPanelBlocks][8][2][32];
+    alignas(64) float scales[kPanelBlocks][Of::halves][2][8];
+    alignas(64) float mins[kPanelBlocks][2][8];
+};
+
+template <Format kFormat> struct PanelBlock {
+    const Panel<kFormat>* panel;
+    int64_t b;
+
+    Simd::W weight(int g, int j) const { return Simd::load_w(panel->weights[b][j][g]); }
+    Simd::F scale(int g, int half) const { return Simd::load(panel->scales[b][half][g]); }
+    Simd::F min(int g) const { return Simd::load(panel->mins[b][g]); }
+};
+
+// Decodes blocks [b0, b0 + n) of the pair of groups that `block` walks over.
+template <Format kFormat>
+inline void fill_panel(StoredBlock<kFormat>* block, int64_t b0, int64_t n, Panel<kFormat>* panel) {
+    using Of = Form<kFormat>;
+    for (int64_t b = 0; b < n; b++, block->w += Of::block_bytes) {
+        fetch<Of::block_bytes>(block->w + 2 * block->pair);
+        fetch<Of::block_bytes>(block->w + 3 * block->pair);
+        if constexpr (Of::super_bytes > 0) {
+            if ((b0 + b) % kSuperBlocks == 0) block->enter_super();
+        }
+        for (int g = 0; g < 2; g++) {
+#pragma GCC unroll 8
+            for (int j = 0; j < 8; j++) Simd::store_w(panel->weights[b][j][g], block->weight(g, j));
+            for (int half = 0; half < Of::halves; half++)
+                Simd::store(panel->scales[b][half][g], block->scale(g, half));
+            if constexpr (Of::has_min) Simd::store(panel->mins[b][g], block->min(g));
+        }
+    }
+}
+
+using Sums = float[2][8];  // of a column with a pair of groups
+
+template <Format kFormat, int K>
+void panel_tile(const Panel<kFormat>& panel, int64_t n, const ActBlock* act, int64_t n_block, Sums* sums) {
+    Simd::F acc[2][K];
+    for (int c = 0; c < K; c++) {
+        for (int g = 0; g < 2; g++) acc[g][c] = Simd::load(sums[c][g]);
+    }
+    for (int64_t b = 0; b < n; b++)
+        add_block<kFormat, K>(PanelBlock<kFormat>{&panel, b}, act + b, n_block, acc);
+    for (int c = 0; c < K; c++) {
+        for (int g = 0; g < 2; g++) Simd::store(sums[c][g], acc[g][c]);
+    }
+}
+
+template <Format kFormat> using PanelTileFn = void (*)(const Panel<kFormat>&, int64_t, const ActBlock*, int64_t, Sums*);
+
+template <Format kFormat, int K> constexpr PanelTileFn<kFormat> panel_tile_or_null() {
+    if constexpr (K <= Simd::kTile) return panel_tile<kFormat, K>;
+    return nullptr;
+}
+
+// Columns [c0, c0 + k), k <= kPanelSweep, of groups `group` and, if `both`, the next.
+template <Format kFormat> void panel_sweep(const MatmulArgs& args, int64_t group, bool both, int c0, int k) {
+    static constexpr PanelTileFn<kFormat> tiles[] = {nullptr,
+                                                     panel_tile_or_null<kFormat, 1>(),
+                                                     panel_tile_or_null<kFormat, 2>(),
+                                                     panel_tile_or_null<kFormat, 3>(),
+                                                     panel_tile_or_null<kFormat, 4>(),
+                                                     panel_tile_or_null<kFormat, 5>(),
+                                                     panel_tile_or_null<kFormat, 6>()};
+    const PackedMatrix& m = *args.w;
+    const int64_t n_block = m.n_block();
+    StoredBlock<kFormat> block{m.data + group * m.group_bytes, both ? m.group_bytes : 0, {}, {}};
+    Panel<kFormat> panel;
+    alignas(64) Sums sums[kPanelSweep];
+    std::memset(sums, 0, static_cast<size_t>(k) * sizeof(Sums));
+    for (int64_t b0 = 0, n; b0 < n_block; b0 += n) {
+        n = n_block - b0 < kPanelBlocks ? n_block - b0 : kPanelBlocks;
+        fill_panel(&block, b0, n, &panel);
+        for (int c = 0, width; c < k; c += width) {
+            width = tile_width(k - c);
+            tiles[width](panel, n, args.act + (c0 + c) * n_block + b0, n_block, sums + c);
+        }
+    }
+    for (int c = 0; c < k; c++) {
+        for (int g = 0; g < (both ? 2 : 1); g++) {
+            const Simd::F sum[1] = {Simd::load(sums[c][g])};
+            write_group<1>(args, group + g, c0 + c, sum);
+        }
+    }
+}
+
+template <Format kFormat> void matmul_panels(const MatmulArgs& args, int64_t group0, int64_t group1) {
+    for (int c = 0; c < args.k; c += kPanelSweep) {
+        const int k = args.k - c < kPanelSweep ? args.k - c : kPanelSweep;
+        for (int64_t g = group0; g < group1; g += 2) panel_sweep<kFormat>(args, g, g + 1 < group1, c, k);
+    }
+}
+
 // The row groups stay in the first-level cache while all column tiles pass over them.
 template <Format kFormat> void matmul_format(const MatmulArgs& args, int64_t group0, int64_t group1) {
     static constexpr TileFn tiles[] = {nullptr,
@@ -329,6 +456,9 @@ template <Format kFormat> void matmul_format(const MatmulArgs& args, int64_t gro
                                        tile_or_null<kFormat, 4>(),
                                        tile_or_null<kFormat, 5>(),
                                        tile_or_null<kFormat, 6>()};
+    if constexpr (!format_is_float(kFormat) && kFormat != Format::q8_0) {
+        if (args.k >= kPanelColumns<kFormat>) return matmul_panels<kFormat>(args, group0, group1);
+    }
     for (int64_t g = group0; g < group1; g += 2) {
         for (int c = 0, width; c < args.k; c += width) {
             width = tile_width(args.k - c);
@@ -401,7 +531,7 @@ template <int K> void screen_tile(const ScreenArgs& args, int64_t group, bool bo
         const ActBlock* act = args.act + c0 * n_block + b;
         const float* norm = args.act_norm + c0 * n_block + b;
         Simd::I sums[2][K] = {};
-        block_sums<4, true, 0, 8, K>(w + 16, nullptr, pair, act, n_block, sums);
+        block_sums<4, true, 0, 8, K>(StoredBlock<Format::q8_0>{w, pair, {}, {}}, act, n_block, sums);
         for (int g = 0; g < 2; g++) {
             const Simd::F d = Simd::f16(w + g * pair);
             const Simd::F most = Simd::mul(Simd::abs(d), Simd::u8(residual + g * residual_pair));

@@ -115,6 +115,7 @@ struct Simd {
         std::memcpy(r.v, p, 32);
         return r;
     }
+    static void store_w(uint8_t* p, W x) { std::memcpy(p, x.v, 32); }
     static W join(W a, W b) {
         return bytes([&](int i) { return a.v[i] | b.v[i]; });
     }

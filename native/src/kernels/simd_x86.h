@@ -61,6 +61,7 @@ struct Simd {
     }
 
     static W load_w(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+    static void store_w(uint8_t* p, W x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
     static W join(W a, W b) { return _mm256_or_si256(a, b); }
     // each byte: the bits from kFrom on, moved to kTo, & kMask; the mask must keep out what crosses bytes
     template <int kFrom, int kTo, int kMask> static W bits(W x) {
