@@ -215,8 +215,9 @@ void op_attention(Op& op, int ith, int nth) {
     const OpContext& ctx = *op.context;
     const ModelParams& p = ctx.model->params;
     const int rows = static_cast<int>(ctx.pass.k - first_token(op)) * (p.n_head / p.n_head_kv);
-    // whole tiles where there are enough of them to go round, single rows otherwise
-    const int tile = (rows / kQueryTile) * p.n_head_kv >= 2 * nth ? kQueryTile : 1;
+    // the widest tiles of which there are enough to go round
+    const auto enough = [&](int tile) { return (rows / tile) * p.n_head_kv >= 2 * nth; };
+    const int tile = enough(kQueryTile) ? kQueryTile : enough(3) ? 3 : 1;
     const int64_t tiles = (rows + tile - 1) / tile;
     share(op, nth, tiles * p.n_head_kv, 16, [&](int64_t begin, int64_t end) {
         for (int64_t u = begin; u < end; u++) {

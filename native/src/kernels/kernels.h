@@ -34,7 +34,7 @@ struct ScreenArgs {
     int32_t* lower_group;  // [k] in and out: the group of that row
 };
 
-constexpr int kQueryTile = 3;  // query rows that an attention kernel takes at a time
+constexpr int kQueryTile = 6;  // most query rows that an attention kernel takes at a time; also 3, and 1
 
 // Scores and weighted values of one KV head for a tile of query rows.
 struct AttentionArgs {

@@ -198,7 +198,7 @@ inline void score_tile(const AttentionArgs& args, int row, int64_t b, int64_t bl
 
 template <int R>
 inline void score_blocks(const AttentionArgs& args, int row, int64_t block0, int64_t block1) {
-    constexpr int wide = R == 1 ? 6 : 3;
+    constexpr int wide = R == 1 ? 6 : R == 3 ? 3 : 2;
     int64_t b = block0;
     for (; b + wide <= block1; b += wide) score_tile<R, wide>(args, row, b, block0);
     for (; b < block1; b++) score_tile<R, 1>(args, row, b, block0);
@@ -224,10 +224,11 @@ inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t l
     return 1.0f / sum_lanes(sum);
 }
 
-// out[r][dims] += weight * value over the row's positions; R rows whose ranges are walked together
+// acc[r] += weight * value over positions [first, last]
 template <int R, int V>
 inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t first,
                        int64_t last, Simd::F acc[R][V]) {
+    if (first > last) return;
     int64_t slot = first % args.capacity;
     for (int64_t p = first; p <= last; p++) {
         const auto* v = reinterpret_cast<const uint8_t*>(args.value + slot * args.head_dim + dim);
@@ -241,27 +242,31 @@ inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t orig
     }
 }
 
+// out[r][dims] += what the positions [p0, p1] give of those that the row sees
 template <int R, int V>
-inline void value_rows(const AttentionArgs& args, int row, int dim, int64_t origin, const float* inverse) {
+inline void value_rows(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t p0, int64_t p1) {
     // rows of one tile may see different ranges: the common middle together, the ends one by one
-    int64_t first = args.first[row], last = args.last[row];
-    for (int r = 1; r < R; r++) {
-        first = larger(first, args.first[row + r]);
-        last = smaller(last, args.last[row + r]);
-    }
+    int64_t first[R], last[R], common0 = p0, common1 = p1;
     Simd::F acc[R][V];
     for (int r = 0; r < R; r++) {
-        for (int i = 0; i < V; i++) acc[r][i] = Simd::zero();
-        if (first <= last)
-            value_tile<1, V>(args, row + r, dim, origin, args.first[row + r], first - 1, acc + r);
+        first[r] = larger(p0, args.first[row + r]);
+        last[r] = smaller(p1, args.last[row + r]);
+        common0 = larger(common0, first[r]);
+        common1 = smaller(common1, last[r]);
+        for (int i = 0; i < V; i++) acc[r][i] = Simd::load(args.out[row + r] + dim + 8 * i);
     }
-    if (first <= last) value_tile<R, V>(args, row, dim, origin, first, last, acc);
+    if (common0 > common1) {
+        for (int r = 0; r < R; r++)
+            value_tile<1, V>(args, row + r, dim, origin, first[r], last[r], acc + r);
+    } else {
+        for (int r = 0; r < R; r++)
+            value_tile<1, V>(args, row + r, dim, origin, first[r], common0 - 1, acc + r);
+        value_tile<R, V>(args, row, dim, origin, common0, common1, acc);
+        for (int r = 0; r < R; r++)
+            value_tile<1, V>(args, row + r, dim, origin, common1 + 1, last[r], acc + r);
+    }
     for (int r = 0; r < R; r++) {
-        const int64_t rest = first <= last ? last + 1 : args.first[row + r];
-        value_tile<1, V>(args, row + r, dim, origin, rest, args.last[row + r], acc + r);
-        for (int i = 0; i < V; i++) {
-            Simd::store(args.out[row + r] + dim + 8 * i, Simd::mul(acc[r][i], Simd::set1(inverse[r])));
-        }
+        for (int i = 0; i < V; i++) Simd::store(args.out[row + r] + dim + 8 * i, acc[r][i]);
     }
 }
 
@@ -278,18 +283,25 @@ template <int R> void attend_rows(const AttentionArgs& args, int row) {
     for (int r = 0; r < R; r++) {
         inverse[r] = softmax_row(args.scores + (row + r) * args.score_stride, origin, args.first[row + r],
                                  args.last[row + r], block1 * 8);
+        std::memset(args.out[row + r], 0, static_cast<size_t>(args.head_dim) * sizeof(float));
     }
-    int dim = 0;
-    if (R == 1) {
-        for (; dim + 64 <= args.head_dim; dim += 64) value_rows<R, 8>(args, row, dim, origin, inverse);
+    // a span of values stays in the first-level cache while all dimensions are swept
+    constexpr int64_t span = 32;
+    constexpr int wide = R == 1 ? 8 : R == 3 ? 4 : 2;  // vectors of dimensions at a time
+    for (int64_t p = first; p <= last; p += span) {
+        const int64_t end = smaller(p + span - 1, last);
+        int dim = 0;
+        for (; dim + 8 * wide <= args.head_dim; dim += 8 * wide)
+            value_rows<R, wide>(args, row, dim, origin, p, end);
+        for (; dim < args.head_dim; dim += 8) value_rows<R, 1>(args, row, dim, origin, p, end);
     }
-    for (; dim + 32 <= args.head_dim; dim += 32) value_rows<R, 4>(args, row, dim, origin, inverse);
-    for (; dim < args.head_dim; dim += 8) value_rows<R, 1>(args, row, dim, origin, inverse);
+    for (int r = 0; r < R; r++) scale(args.out[row + r], inverse[r], args.head_dim);
 }
 
 void attention(const AttentionArgs& args) {
     int row = 0;
-    for (; row + kQueryTile <= args.n_query; row += kQueryTile) attend_rows<kQueryTile>(args, row);
+    for (; row + 6 <= args.n_query; row += 6) attend_rows<6>(args, row);
+    for (; row + 3 <= args.n_query; row += 3) attend_rows<3>(args, row);
     for (; row < args.n_query; row++) attend_rows<1>(args, row);
 }
 
