@@ -349,7 +349,8 @@ inline int tile_width(int left) {
 // fewest columns that pay for it: more than a tile for six bits, which take long to put together
 template <Format kFormat> constexpr int kPanelColumns = Form<kFormat>::six ? 9 : 17;
 constexpr int kPanelBlocks = 32;   // blocks of 32 decoded at a time: the panel stays in the first-level cache
-constexpr int kPanelSweep = 96;    // columns that go over one panel: their activations stay in the second level
+constexpr int kPanelSweep = 192;   // most columns that go over one panel
+constexpr int64_t kSweepBytes = 256 * 1024;  // of their activations, which stay in the second-level cache
 
 template <Format kFormat> struct Panel {
     using Of = Form<kFormat>;
@@ -390,10 +391,11 @@ inline void fill_panel(StoredBlock<kFormat>* block, int64_t b0, int64_t n, Panel
 using Sums = float[2][8];  // of a column with a pair of groups
 
 template <Format kFormat, int K>
-void panel_tile(const Panel<kFormat>& panel, int64_t n, const ActBlock* act, int64_t n_block, Sums* sums) {
+void panel_tile(const Panel<kFormat>& panel, int64_t n, bool first, const ActBlock* act, int64_t n_block,
+                Sums* sums) {
     Simd::F acc[2][K];
     for (int c = 0; c < K; c++) {
-        for (int g = 0; g < 2; g++) acc[g][c] = Simd::load(sums[c][g]);
+        for (int g = 0; g < 2; g++) acc[g][c] = first ? Simd::zero() : Simd::load(sums[c][g]);
     }
     for (int64_t b = 0; b < n; b++)
         add_block<kFormat, K>(PanelBlock<kFormat>{&panel, b}, act + b, n_block, acc);
@@ -402,7 +404,7 @@ void panel_tile(const Panel<kFormat>& panel, int64_t n, const ActBlock* act, int
     }
 }
 
-template <Format kFormat> using PanelTileFn = void (*)(const Panel<kFormat>&, int64_t, const ActBlock*, int64_t, Sums*);
+template <Format kFormat> using PanelTileFn = void (*)(const Panel<kFormat>&, int64_t, bool, const ActBlock*, int64_t, Sums*);
 
 template <Format kFormat, int K> constexpr PanelTileFn<kFormat> panel_tile_or_null() {
     if constexpr (K <= Simd::kTile) return panel_tile<kFormat, K>;
@@ -423,13 +425,12 @@ template <Format kFormat> void panel_sweep(const MatmulArgs& args, int64_t group
     StoredBlock<kFormat> block{m.data + group * m.group_bytes, both ? m.group_bytes : 0, {}, {}};
     Panel<kFormat> panel;
     alignas(64) Sums sums[kPanelSweep];
-    std::memset(sums, 0, static_cast<size_t>(k) * sizeof(Sums));
     for (int64_t b0 = 0, n; b0 < n_block; b0 += n) {
         n = n_block - b0 < kPanelBlocks ? n_block - b0 : kPanelBlocks;
         fill_panel(&block, b0, n, &panel);
         for (int c = 0, width; c < k; c += width) {
             width = tile_width(k - c);
-            tiles[width](panel, n, args.act + (c0 + c) * n_block + b0, n_block, sums + c);
+            tiles[width](panel, n, b0 == 0, args.act + (c0 + c) * n_block + b0, n_block, sums + c);
         }
     }
     for (int c = 0; c < k; c++) {
@@ -441,8 +442,11 @@ template <Format kFormat> void panel_sweep(const MatmulArgs& args, int64_t group
 }
 
 template <Format kFormat> void matmul_panels(const MatmulArgs& args, int64_t group0, int64_t group1) {
-    for (int c = 0; c < args.k; c += kPanelSweep) {
-        const int k = args.k - c < kPanelSweep ? args.k - c : kPanelSweep;
+    const int64_t fitting = kSweepBytes / (args.w->n_block() * int64_t{sizeof(ActBlock)});
+    const int whole = static_cast<int>(fitting < kPanelSweep ? fitting : kPanelSweep) / 6 * 6;
+    const int sweep = whole < 48 ? 48 : whole;
+    for (int c = 0; c < args.k; c += sweep) {
+        const int k = args.k - c < sweep ? args.k - c : sweep;
         for (int64_t g = group0; g < group1; g += 2) panel_sweep<kFormat>(args, g, g + 1 < group1, c, k);
     }
 }
@@ -504,15 +508,6 @@ void matmul(const MatmulArgs& args, int64_t group0, int64_t group1) {
 // 4) 2^-24 of them; twice that stays below 0.004 for n <= 400. Wider matrices are not screened.
 constexpr float kScreenSlack = 1.005f;
 
-inline float lanes_max(Simd::F x) {
-    float v[8];
-    Simd::store(v, x);
-    const float a = v[0] > v[4] ? v[0] : v[4], b = v[1] > v[5] ? v[1] : v[5];
-    const float c = v[2] > v[6] ? v[2] : v[6], d = v[3] > v[7] ? v[3] : v[7];
-    const float e = a > c ? a : c, f = b > d ? b : d;
-    return e > f ? e : f;
-}
-
 template <int K> void screen_tile(const ScreenArgs& args, int64_t group, bool both, int c0) {
     const PackedMatrix& m = *args.w;
     const int64_t n_block = m.n_block(), pair = both ? m.group_bytes : 0;
@@ -549,10 +544,10 @@ template <int K> void screen_tile(const ScreenArgs& args, int64_t group, bool bo
     for (int g = 0; g < (both ? 2 : 1); g++) {
         for (int c = 0; c < K; c++) {
             const Simd::F width = Simd::mul(bound[g][c], Simd::set1(kScreenSlack * kResidualUnit));
-            args.upper[(c0 + c) * m.n_group + group + g] = lanes_max(Simd::add(coarse[g][c], width));
+            args.upper[(c0 + c) * m.n_group + group + g] = Simd::max_lanes(Simd::add(coarse[g][c], width));
             // rows past the end are zero and would be a lower bound of 0
             if ((group + g + 1) * kGroupRows > m.n_row) continue;
-            const float low = lanes_max(Simd::sub(coarse[g][c], width));
+            const float low = Simd::max_lanes(Simd::sub(coarse[g][c], width));
             if (low > args.lower[c0 + c]) {
                 args.lower[c0 + c] = low;
                 args.lower_group[c0 + c] = static_cast<int32_t>(group + g);

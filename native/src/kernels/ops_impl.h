@@ -16,21 +16,6 @@ using namespace mtp;
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// lanes added in a fixed tree
-inline float sum_lanes(Simd::F x) {
-    float v[8];
-    Simd::store(v, x);
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-}
-
-inline float max_lanes(Simd::F x) {
-    float v[8];
-    Simd::store(v, x);
-    float m = v[0];
-    for (int i = 1; i < 8; i++) m = v[i] > m ? v[i] : m;
-    return m;
-}
-
 // e^x within 2 ulp: x = n ln 2 + r, a polynomial for e^r. Below -87 it is 0 (or the smallest power), above 88
 // capped.
 inline Simd::F exp_lanes(Simd::F x) {
@@ -48,17 +33,6 @@ inline Simd::F exp_lanes(Simd::F x) {
     return Simd::mul(p, Simd::pow2(n));
 }
 
-// Starting values for sums in 16 bits; other kernels need none.
-inline void centre(ActBlock* block) {
-    block->centre16 = block->centre32[0] = block->centre32[1] = 0;
-    if constexpr (!Simd::kWideDot) {
-        int32_t halves[2];
-        Simd::pair_sums(block->q, halves);
-        block->centre16 = Simd::scale_pair(Simd::add_pair(halves[0], halves[1]), -16);
-        for (int half = 0; half < 2; half++) block->centre32[half] = Simd::scale_pair(halves[half], -32);
-    }
-}
-
 void quantize(const float* x, int64_t n, ActBlock* out) {
     for (int64_t b = 0; b < n / kBlockCols; b++, x += kBlockCols) {
         Simd::F v[4], high = Simd::zero();
@@ -66,19 +40,17 @@ void quantize(const float* x, int64_t n, ActBlock* out) {
             v[i] = Simd::load(x + 8 * i);
             high = Simd::max(high, Simd::abs(v[i]));
         }
-        const float top = max_lanes(high);
+        const float top = Simd::max_lanes(high);
         const float inverse = top > 0 ? 127.0f / top : 0.0f;
-        float sums[4];
-        for (int i = 0; i < 4; i++) {
-            const Simd::F q = Simd::round(Simd::mul(v[i], Simd::set1(inverse)));
-            Simd::store_i8(out[b].q + 8 * i, q);
-            sums[i] = sum_lanes(q);  // whole numbers: exact
-        }
+        for (Simd::F& f : v) f = Simd::mul(f, Simd::set1(inverse));
+        const BlockSums sums = Simd::store_rounded(out[b].q, v);
         out[b].d = top / 127.0f;
-        out[b].a0 = sums[0] + sums[1];
-        out[b].a = out[b].a0 + (sums[2] + sums[3]);
+        out[b].a0 = static_cast<float>(sums.first);
+        out[b].a = static_cast<float>(sums.first + sums.second);
         out[b].s = out[b].d * out[b].a;
-        centre(&out[b]);
+        out[b].centre16 = sums.centre16;
+        out[b].centre32[0] = sums.centre32[0];
+        out[b].centre32[1] = sums.centre32[1];
     }
 }
 
@@ -91,7 +63,7 @@ void rms_norm(const float* x, const float* weight, int64_t n, float eps, float* 
             sums[u] = Simd::fma(v, v, sums[u]);
         }
     }
-    float sum = sum_lanes(Simd::add(sums[0], sums[1]));
+    float sum = Simd::sum_lanes(Simd::add(sums[0], sums[1]));
     for (; i < n; i++) sum = std::fma(x[i], x[i], sum);
     const float factor = 1.0f / std::sqrt(sum / static_cast<float>(n) + eps);
     for (i = 0; i + 8 <= n; i += 8) {
@@ -158,7 +130,7 @@ int32_t argmax(const float* x, int64_t n) {
     for (; i + 32 <= n; i += 32) {
         for (int u = 0; u < 4; u++) high[u] = Simd::max(high[u], Simd::load(x + i + 8 * u));
     }
-    float top = max_lanes(Simd::max(Simd::max(high[0], high[1]), Simd::max(high[2], high[3])));
+    float top = Simd::max_lanes(Simd::max(Simd::max(high[0], high[1]), Simd::max(high[2], high[3])));
     for (; i < n; i++) top = x[i] > top ? x[i] : top;
     for (i = 0; i < n; i++) {
         if (x[i] == top) return static_cast<int32_t>(i);
@@ -213,7 +185,7 @@ inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t l
     const int64_t to = (last / 8 + 1) * 8 - origin;
     Simd::F high = Simd::load(scores + from);
     for (int64_t i = from + 8; i < to; i += 8) high = Simd::max(high, Simd::load(scores + i));
-    const Simd::F top = Simd::set1(max_lanes(high));
+    const Simd::F top = Simd::set1(Simd::max_lanes(high));
     Simd::F sum = Simd::zero();
     for (int64_t i = from; i < to; i += 8) {
         const Simd::F e = exp_lanes(Simd::sub(Simd::load(scores + i), top));
@@ -221,8 +193,10 @@ inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t l
         // masked lanes carry e^-87 instead of 0: too small to change a sum that holds e^0 = 1
         sum = Simd::add(sum, e);
     }
-    return 1.0f / sum_lanes(sum);
+    return 1.0f / Simd::sum_lanes(sum);
 }
+
+constexpr int64_t kValueSpan = 8192;  // cached values that are looked at together
 
 // acc[r] += weight * value over positions [first, last]
 template <int R, int V>
@@ -286,7 +260,7 @@ template <int R> void attend_rows(const AttentionArgs& args, int row) {
         std::memset(args.out[row + r], 0, static_cast<size_t>(args.head_dim) * sizeof(float));
     }
     // a span of values stays in the first-level cache while all dimensions are swept
-    constexpr int64_t span = 32;
+    const int64_t span = larger(8, kValueSpan / args.head_dim);
     constexpr int wide = R == 1 ? 8 : R == 3 ? 4 : 2;  // vectors of dimensions at a time
     for (int64_t p = first; p <= last; p += span) {
         const int64_t end = smaller(p + span - 1, last);
