@@ -18,9 +18,10 @@ struct MatmulArgs {
     const ActBlock* act;    // [k][n_col / 32], for quantised weights
     const float* act_f32;   // [k][n_col], for float weights
     int k;                  // columns
-    float* out;             // [k][out_stride], element (c, row) at out[c * out_stride + row]
+    float* out;             // [k][out_stride], element (c, row) at out[c * out_stride + row - row0]
     int64_t out_stride;
-    bool add;  // add to what out holds (residual)
+    bool add;          // add to what out holds (residual)
+    int64_t row0 = 0;  // that out begins with
 };
 
 // Bounds on the products of k columns with the rows of a Q8_0 matrix from its high plane alone.

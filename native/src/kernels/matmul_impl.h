@@ -294,7 +294,7 @@ inline void write_group(const MatmulArgs& args, int64_t group, int c0, const Sim
     const int64_t row = group * kGroupRows;
     const int64_t n = args.w->n_row - row < kGroupRows ? args.w->n_row - row : kGroupRows;
     for (int c = 0; c < K; c++) {
-        float* out = args.out + (c0 + c) * args.out_stride + row;
+        float* out = args.out + (c0 + c) * args.out_stride + row - args.row0;
         if (n == kGroupRows) {
             Simd::store(out, args.add ? Simd::add(Simd::load(out), acc[c]) : acc[c]);
         } else {
