@@ -170,7 +170,8 @@ inline void group_q8(const uint8_t* w, const uint8_t* low, bool first, const Act
 
 // What a quantised format is made of (Q8_0: its high plane).
 template <Format kFormat> struct Form {
-    static constexpr bool five = kFormat == Format::q5_0 || kFormat == Format::q5_1 || kFormat == Format::q5_k;
+    static constexpr bool five =
+        kFormat == Format::q5_0 || kFormat == Format::q5_1 || kFormat == Format::q5_k;
     static constexpr bool six = kFormat == Format::q6_k;
     static constexpr int bits = six ? 6 : five ? 5 : 4;
     static constexpr int block_bytes = format_block_bytes(kFormat);
@@ -212,7 +213,8 @@ template <Format kFormat> struct StoredBlock {
     }
 };
 
-// acc[g][c] += block of group g times block `act` of column c, over its vectors [J0, J1), which have one scale
+// acc[g][c] += block of group g times block `act` of column c, over its vectors [J0, J1), which have one
+// scale
 template <Format kFormat, int J0, int J1, int K, class Block>
 inline void add_part(const Block& block, const ActBlock* act, int64_t n_block, Simd::F acc[2][K]) {
     using Of = Form<kFormat>;
@@ -228,7 +230,8 @@ inline void add_part(const Block& block, const ActBlock* act, int64_t n_block, S
                 acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, x);
             } else {
                 const float a = J1 - J0 == 8 ? x.a : J0 == 0 ? x.a0 : x.a - x.a0;
-                acc[g][c] = accumulate_offset<Of::bits>(acc[g][c], sums[g][c], 1 << (Of::bits - 1), a, d, x.d);
+                acc[g][c] =
+                    accumulate_offset<Of::bits>(acc[g][c], sums[g][c], 1 << (Of::bits - 1), a, d, x.d);
             }
         }
     }
@@ -348,8 +351,8 @@ inline int tile_width(int left) {
 
 // fewest columns that pay for it: more than a tile for six bits, which take long to put together
 template <Format kFormat> constexpr int kPanelColumns = Form<kFormat>::six ? 9 : 17;
-constexpr int kPanelBlocks = 32;   // blocks of 32 decoded at a time: the panel stays in the first-level cache
-constexpr int kPanelSweep = 192;   // most columns that go over one panel
+constexpr int kPanelBlocks = 32;  // blocks of 32 decoded at a time: the panel stays in the first-level cache
+constexpr int kPanelSweep = 192;  // most columns that go over one panel
 constexpr int64_t kSweepBytes = 256 * 1024;  // of their activations, which stay in the second-level cache
 
 template <Format kFormat> struct Panel {
@@ -388,23 +391,39 @@ inline void fill_panel(StoredBlock<kFormat>* block, int64_t b0, int64_t n, Panel
     }
 }
 
-using Sums = float[2][8];  // of a column with a pair of groups
+// A pair of groups on its way through the panels of its blocks.
+template <Format kFormat> struct Sweep {
+    const MatmulArgs* args;
+    int64_t group;
+    bool both;
+    Panel<kFormat> panel;  // blocks [b0, b0 + n)
+    int64_t b0, n;
+    alignas(64) float sums[kPanelSweep][2][8];  // of each column, over the panels before
+};
 
-template <Format kFormat, int K>
-void panel_tile(const Panel<kFormat>& panel, int64_t n, bool first, const ActBlock* act, int64_t n_block,
-                Sums* sums) {
+// Columns [c, c + K) of the matrix; their sums are kept from `at` on.
+template <Format kFormat, int K> void panel_tile(Sweep<kFormat>* sweep, int c, int at) {
+    const MatmulArgs& args = *sweep->args;
+    const int64_t n_block = args.w->n_block();
+    const ActBlock* act = args.act + c * n_block + sweep->b0;
     Simd::F acc[2][K];
-    for (int c = 0; c < K; c++) {
-        for (int g = 0; g < 2; g++) acc[g][c] = first ? Simd::zero() : Simd::load(sums[c][g]);
+    for (int g = 0; g < 2; g++) {
+        for (int i = 0; i < K; i++)
+            acc[g][i] = sweep->b0 == 0 ? Simd::zero() : Simd::load(sweep->sums[at + i][g]);
     }
-    for (int64_t b = 0; b < n; b++)
-        add_block<kFormat, K>(PanelBlock<kFormat>{&panel, b}, act + b, n_block, acc);
-    for (int c = 0; c < K; c++) {
-        for (int g = 0; g < 2; g++) Simd::store(sums[c][g], acc[g][c]);
+    for (int64_t b = 0; b < sweep->n; b++)
+        add_block<kFormat, K>(PanelBlock<kFormat>{&sweep->panel, b}, act + b, n_block, acc);
+    if (sweep->b0 + sweep->n == n_block) {
+        write_group<K>(args, sweep->group, c, acc[0]);
+        if (sweep->both) write_group<K>(args, sweep->group + 1, c, acc[1]);
+        return;
+    }
+    for (int g = 0; g < 2; g++) {
+        for (int i = 0; i < K; i++) Simd::store(sweep->sums[at + i][g], acc[g][i]);
     }
 }
 
-template <Format kFormat> using PanelTileFn = void (*)(const Panel<kFormat>&, int64_t, bool, const ActBlock*, int64_t, Sums*);
+template <Format kFormat> using PanelTileFn = void (*)(Sweep<kFormat>*, int, int);
 
 template <Format kFormat, int K> constexpr PanelTileFn<kFormat> panel_tile_or_null() {
     if constexpr (K <= Simd::kTile) return panel_tile<kFormat, K>;
@@ -421,22 +440,18 @@ template <Format kFormat> void panel_sweep(const MatmulArgs& args, int64_t group
                                                      panel_tile_or_null<kFormat, 5>(),
                                                      panel_tile_or_null<kFormat, 6>()};
     const PackedMatrix& m = *args.w;
-    const int64_t n_block = m.n_block();
     StoredBlock<kFormat> block{m.data + group * m.group_bytes, both ? m.group_bytes : 0, {}, {}};
-    Panel<kFormat> panel;
-    alignas(64) Sums sums[kPanelSweep];
-    for (int64_t b0 = 0, n; b0 < n_block; b0 += n) {
-        n = n_block - b0 < kPanelBlocks ? n_block - b0 : kPanelBlocks;
-        fill_panel(&block, b0, n, &panel);
-        for (int c = 0, width; c < k; c += width) {
-            width = tile_width(k - c);
-            tiles[width](panel, n, b0 == 0, args.act + (c0 + c) * n_block + b0, n_block, sums + c);
-        }
-    }
-    for (int c = 0; c < k; c++) {
-        for (int g = 0; g < (both ? 2 : 1); g++) {
-            const Simd::F sum[1] = {Simd::load(sums[c][g])};
-            write_group<1>(args, group + g, c0 + c, sum);
+    Sweep<kFormat> sweep;
+    sweep.args = &args;
+    sweep.group = group;
+    sweep.both = both;
+    for (int64_t b0 = 0; b0 < m.n_block(); b0 += sweep.n) {
+        sweep.b0 = b0;
+        sweep.n = m.n_block() - b0 < kPanelBlocks ? m.n_block() - b0 : kPanelBlocks;
+        fill_panel(&block, b0, sweep.n, &sweep.panel);
+        for (int at = 0, width; at < k; at += width) {
+            width = tile_width(k - at);
+            tiles[width](&sweep, c0 + at, at);
         }
     }
 }

@@ -230,8 +230,7 @@ inline void value_rows(const AttentionArgs& args, int row, int dim, int64_t orig
         for (int i = 0; i < V; i++) acc[r][i] = Simd::load(args.out[row + r] + dim + 8 * i);
     }
     if (common0 > common1) {
-        for (int r = 0; r < R; r++)
-            value_tile<1, V>(args, row + r, dim, origin, first[r], last[r], acc + r);
+        for (int r = 0; r < R; r++) value_tile<1, V>(args, row + r, dim, origin, first[r], last[r], acc + r);
     } else {
         for (int r = 0; r < R; r++)
             value_tile<1, V>(args, row + r, dim, origin, first[r], common0 - 1, acc + r);
