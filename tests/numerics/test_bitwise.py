@@ -35,6 +35,12 @@ WRAPPING = [
     gemma_spec(weight_type="Q8_0", sliding_window=40, n_layer=8, n_ctx_train=4096),
     TinySpec(weight_type="Q4_1", n_ctx_train=4096),
 ]
+BROAD = [
+    TinySpec(weight_type="Q6_K", n_ff=2304, n_layer=3),
+    TinySpec(weight_type="Q5_0", n_ff=2080, n_layer=3),
+    gemma_spec(weight_type="Q4_K", n_ff=1280, head_dim=256, n_layer=3),
+]
+"""More columns than a wide product decodes at a time."""
 LONG = 1500
 """Positions after which a sliding pool has wrapped around more than once, its slack (512 slots) included."""
 
@@ -117,6 +123,20 @@ def test_prefill_then_decode(spec: TinySpec, kernel: str, tiny: Tiny) -> None:
             assert same_bits(got, want[length : length + 5]), first_difference(got, want[length : length + 5])
             rest = engine.decode(tokens[length + 5 : length + 16])
             assert rest == want[length + 5 : length + 16].argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("spec", BY_TYPE + ODD_SHAPES + EXTREME + BROAD, ids=label)
+def test_wide_prefill(spec: TinySpec, kernel: str, tiny: Tiny) -> None:
+    """Wide products, whose weights are decoded once for all columns, leave what narrow ones do."""
+    path, tokens = tiny(spec), tokens_for(spec, 74)
+    with engine_on(path, kernel=kernel) as engine:
+        want = feed(engine, tokens, 8)
+        for length in (39, 66):
+            engine.rollback(0)
+            assert engine.prefill(tokens[:length]) == int(want[length - 1].argmax())
+            got = engine.logits(tokens[length : length + 8])
+            assert same_bits(got, want[length : length + 8]), first_difference(got, want[length : length + 8])
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -92,7 +92,7 @@ void GraphBuilder::build_layer(int index) {
     ffn_norm.norm = l.ffn_norm;
     ffn_norm.post_norm = l.attn_post_norm;
     feeds(ffn_norm, {&l.gate, &l.up});
-    feeds(tail_op(op_gate_up, "gate_up", p.n_ff, w.gate.data()), {&l.down});             // [n_ff, k]
+    feeds(tail_op(op_gate_up, "gate_up", p.n_ff, w.act_ff.data()), {&l.down});           // [n_ff, k]
     tail_op(op_ffn_down, "ffn_down", p.n_embd, w.x.data()).post_norm = l.ffn_post_norm;  // [n_embd, k]
     pending_post_norm_ = l.ffn_post_norm;
 }

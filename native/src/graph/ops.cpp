@@ -23,15 +23,19 @@ int64_t blocks(int64_t n) { return n / kBlockCols; }
 template <size_t N> void multiply(Op& op, int nth, const MatmulArgs (&products)[N]) {
     int64_t total = 0;
     for (const MatmulArgs& p : products) total += p.w->n_group;
-    share(op, nth, total, 8, [&](int64_t begin, int64_t end) {
-        int64_t offset = 0;
-        for (const MatmulArgs& p : products) {
-            const int64_t g0 = std::max<int64_t>(begin - offset, 0),
-                          g1 = std::min(end - offset, p.w->n_group);
-            if (g0 < g1) op.context->kernels->matmul(p, g0, g1);
-            offset += p.w->n_group;
-        }
-    });
+    // in steps of whole pairs: kernels take two groups at a time, and a single one costs as much
+    share(
+        op, nth, total, 8,
+        [&](int64_t begin, int64_t end) {
+            int64_t offset = 0;
+            for (const MatmulArgs& p : products) {
+                const int64_t g0 = std::max<int64_t>(begin - offset, 0),
+                              g1 = std::min(end - offset, p.w->n_group);
+                if (g0 < g1) op.context->kernels->matmul(p, g0, g1);
+                offset += p.w->n_group;
+            }
+        },
+        2);
 }
 
 // One column through a norm; the residual stream takes the branch first where there is a post-norm.
@@ -152,7 +156,7 @@ void project(Op& op, int nth, const PackedMatrix& weight, const ActBlock* act, c
     const bool joins = op.post_norm == nullptr;
     float* out = (joins ? w.x.data() : w.y.data()) + c0 * n;
     act += c0 * blocks(weight.n_col);
-    act_f32 += c0 * weight.n_col;
+    if (format_is_float(weight.format)) act_f32 += c0 * weight.n_col;
     multiply(op, nth, {MatmulArgs{&weight, act, act_f32, static_cast<int>(ctx.pass.k - c0), out, n, joins}});
 }
 
@@ -222,8 +226,9 @@ void op_attention(Op& op, int ith, int nth) {
     const OpContext& ctx = *op.context;
     const ModelParams& p = ctx.model->params;
     const int rows = static_cast<int>(ctx.pass.k - first_token(op)) * (p.n_head / p.n_head_kv);
-    // whole tiles where there are enough of them to go round, single rows otherwise
-    const int tile = (rows / kQueryTile) * p.n_head_kv >= 2 * nth ? kQueryTile : 1;
+    // the widest tiles of which there are enough to go round
+    const auto enough = [&](int tile) { return (rows / tile) * p.n_head_kv >= 2 * nth; };
+    const int tile = enough(kQueryTile) ? kQueryTile : enough(3) ? 3 : 1;
     const int64_t tiles = (rows + tile - 1) / tile;
     share(op, nth, tiles * p.n_head_kv, 16, [&](int64_t begin, int64_t end) {
         for (int64_t u = begin; u < end; u++) {
@@ -243,37 +248,52 @@ void op_attn_output(Op& op, int, int nth) {
     project(op, nth, op.layer->o, w.act.data(), w.att.data());
 }
 
-void op_gate_up(Op& op, int, int nth) {
+namespace {
+
+// Groups [begin, end) of the gate and up products, gated, where the thread has room for them; then to where
+// the next product reads them. Columns of the whole width would lie a power of two apart: such stores miss
+// every cache.
+void gate_up_groups(Op& op, int ith, int64_t begin, int64_t end) {
     const OpContext& ctx = *op.context;
     Workspace& w = *ctx.work;
     const int64_t n_ff = ctx.model->params.n_ff, n_embd = ctx.model->params.n_embd, c0 = first_token(op);
-    const auto product = [&](const PackedMatrix& weight, std::vector<float>& out) {
-        return MatmulArgs{&weight,
-                          w.act.data() + c0 * blocks(n_embd),
-                          w.y.data() + c0 * n_embd,
-                          static_cast<int>(ctx.pass.k - c0),
-                          out.data() + c0 * n_ff,
-                          n_ff,
-                          false};
+    const int64_t row0 = begin * kGroupRows, n = std::min(end * kGroupRows, n_ff) - row0;
+    float* gate = w.glu.data() + int64_t{ith} * 2 * kGluFloats;
+    float* up = gate + kGluFloats;
+    const auto product = [&](const PackedMatrix& weight, float* out) {
+        const MatmulArgs args = {&weight,
+                                 w.act.data() + c0 * blocks(n_embd),
+                                 w.y.data() + c0 * n_embd,
+                                 static_cast<int>(ctx.pass.k - c0),
+                                 out,
+                                 n,
+                                 false,
+                                 row0};
+        ctx.kernels->matmul(args, begin, end);
     };
-    const MatmulArgs gate = product(op.layer->gate, w.gate), up = product(op.layer->up, w.up);
+    product(op.layer->gate, gate);
+    product(op.layer->up, up);
+    for (int64_t c = c0; c < ctx.pass.k; c++, gate += n, up += n) {
+        ctx.kernels->glu(ctx.model->params.activation, gate, up, n);
+        if (op.want_quantized)
+            ctx.kernels->quantize(gate, n, w.act_ff.data() + c * blocks(n_ff) + blocks(row0));
+        if (op.want_f32) std::copy(gate, gate + n, w.gate.data() + c * n_ff + row0);
+    }
+}
+
+}  // namespace
+
+void op_gate_up(Op& op, int ith, int nth) {
     // in steps of whole blocks, so that the thread that has a block's values quantises it
-    constexpr int64_t groups = kBlockCols / kGroupRows;
+    constexpr int64_t multiple = kBlockCols / kGroupRows;
+    const int64_t k = op.context->pass.k - first_token(op);
+    const int64_t room = kGluFloats / kGroupRows / k / multiple * multiple;
     share(
         op, nth, op.layer->gate.n_group, 8,
         [&](int64_t begin, int64_t end) {
-            ctx.kernels->matmul(gate, begin, end);
-            ctx.kernels->matmul(up, begin, end);
-            const int64_t row0 = begin * kGroupRows, n = std::min(end * kGroupRows, n_ff) - row0;
-            for (int64_t c = c0; c < ctx.pass.k; c++) {
-                float* gated = w.gate.data() + c * n_ff + row0;
-                ctx.kernels->glu(ctx.model->params.activation, gated, w.up.data() + c * n_ff + row0, n);
-                if (op.want_quantized) {
-                    ctx.kernels->quantize(gated, n, w.act_ff.data() + c * blocks(n_ff) + blocks(row0));
-                }
-            }
+            for (int64_t g = begin; g < end; g += room) gate_up_groups(op, ith, g, std::min(g + room, end));
         },
-        groups);
+        multiple);
 }
 
 void op_ffn_down(Op& op, int, int nth) {

@@ -14,8 +14,10 @@ Workspace::Workspace(const Model& model, int64_t n_ctx, int n_threads) {
     y.resize(floats(kMaxWidth, p.n_embd));
     qkv.resize(floats(kMaxWidth, n_q + 2 * n_kv));
     att.resize(floats(kMaxWidth, n_q));
-    gate.resize(floats(kMaxWidth, p.n_ff));
-    up.resize(floats(kMaxWidth, p.n_ff));
+    const bool float_down = std::any_of(model.layers.begin(), model.layers.end(),
+                                        [](const Layer& l) { return format_is_float(l.down.format); });
+    if (float_down) gate.resize(floats(kMaxWidth, p.n_ff));
+    glu.resize(floats(int64_t{n_threads} * 2, kGluFloats));
     act.resize(floats(kMaxWidth, widest / kBlockCols + 1));
     act_ff.resize(floats(kMaxWidth, p.n_ff / kBlockCols + 1));
     hidden.resize(floats(kMaxWidth, p.n_embd));

@@ -14,6 +14,8 @@ constexpr int kMaxDecode = 16;     // widest pass that leaves logits for every t
 constexpr int kMaxWidth = 192;     // widest pass: a chunk of a prefill
 constexpr int kArgmaxSpan = 8192;  // logits that one unit of arg-max work looks at
 
+constexpr int kGluFloats = kMaxWidth * 64;
+
 struct ArgmaxPart {
     float value;
     int32_t token;
@@ -27,8 +29,8 @@ struct Workspace {
     std::vector<float> y;     // [k][n_embd] normed rows, or a branch before its post-norm
     std::vector<float> qkv;   // [k][(n_head + 2 n_head_kv) head_dim]
     std::vector<float> att;   // [k][n_head head_dim]
-    std::vector<float> gate;  // [k][n_ff]
-    std::vector<float> up;    // [k][n_ff]
+    std::vector<float> gate;  // [k][n_ff] activation(gate) * up, where a float weight reads it
+    std::vector<float> glu;   // [thread][2][kGluFloats] gate and up of the rows that a thread is at
     std::vector<ActBlock>
         act;  // [k][n / 32], quantised: what the next product over n_embd or n_head head_dim reads
     std::vector<ActBlock> act_ff;     // [k][n_ff / 32], quantised gate

@@ -18,9 +18,10 @@ struct MatmulArgs {
     const ActBlock* act;    // [k][n_col / 32], for quantised weights
     const float* act_f32;   // [k][n_col], for float weights
     int k;                  // columns
-    float* out;             // [k][out_stride], element (c, row) at out[c * out_stride + row]
+    float* out;             // [k][out_stride], element (c, row) at out[c * out_stride + row - row0]
     int64_t out_stride;
-    bool add;  // add to what out holds (residual)
+    bool add;          // add to what out holds (residual)
+    int64_t row0 = 0;  // that out begins with
 };
 
 // Bounds on the products of k columns with the rows of a Q8_0 matrix from its high plane alone.
@@ -34,7 +35,7 @@ struct ScreenArgs {
     int32_t* lower_group;  // [k] in and out: the group of that row
 };
 
-constexpr int kQueryTile = 3;  // query rows that an attention kernel takes at a time
+constexpr int kQueryTile = 6;  // most query rows that an attention kernel takes at a time; also 3, and 1
 
 // Scores and weighted values of one KV head for a tile of query rows.
 struct AttentionArgs {

@@ -125,4 +125,11 @@ struct ActBlock {
 };
 static_assert(sizeof(ActBlock) == 60);
 
+// What rounding a block gives beside its bytes: their sums over both halves, and ActBlock::centre...
+struct BlockSums {
+    int first, second;
+    int32_t centre16;
+    int32_t centre32[2];
+};
+
 }  // namespace mtp

@@ -1,153 +1,15 @@
 // Products of k = 1..6 columns with a pair of row groups, written once over the vector primitives of `Simd`.
-//
-// Each block of weights is decoded once for all columns, and each activation that is loaded meets two vectors
-// of weights: loads are what limits these loops. A column's sums run in block order, whatever k is.
+// A column's sums run in block order, whatever k is.
 #pragma once
 
 #include <cstring>
 
-#include "kernels.h"
+#include "block_impl.h"
+#include "panel_impl.h"
 
 namespace {
 
 using namespace mtp;
-
-// Whether signed values fit a sum in int16 that starts at minus their offset (ActBlock::centre...): 16
-// products of five bits or 8 of six. It may wrap on the way, and ends right.
-template <int kBits, bool kOffset> constexpr bool is_centred() {
-    return !Simd::kWideDot && kOffset && (kBits == 5 || kBits == 6);
-}
-
-// How many 4-byte dot products an int16 lane holds before it must be widened: 2 * 127 * (2^bits - 1) * n <
-// 2^15.
-template <int kBits, bool kOffset> constexpr int dot_depth() {
-    if (Simd::kWideDot || is_centred<kBits, kOffset>()) return 8;
-    return kBits == 4 ? 8 : kBits == 5 ? 4 : 2;
-}
-
-// vector j of a block, offset to unsigned
-template <int kBits> inline Simd::W weight_at(const uint8_t* nibbles, const uint8_t* extra, int j) {
-    if constexpr (kBits == 5) {
-        if (j < 5) return Simd::bits<0, 0, 0x1f>(Simd::load_w(nibbles + 32 * j));
-        const Simd::W a = Simd::load_w(nibbles + (j == 5 ? 0 : j == 6 ? 64 : 128));
-        const Simd::W low = Simd::bits<5, 0, 0x07>(a);
-        const Simd::W b = Simd::load_w(nibbles + (j == 6 ? 96 : 32));
-        if (j < 7) return Simd::join(low, Simd::bits<5, 3, 0x18>(b));
-        const Simd::W c = Simd::load_w(nibbles + 96);
-        return Simd::join(low, Simd::join(Simd::bits<7, 3, 0x08>(b), Simd::bits<7, 4, 0x10>(c)));
-    }
-    const Simd::W x = Simd::load_w(nibbles + 32 * (j % 4));
-    const Simd::W low = j < 4 ? Simd::bits<0, 0, 0x0f>(x) : Simd::bits<4, 0, 0x0f>(x);
-    if constexpr (kBits == 6) {
-        const Simd::W y = Simd::load_w(extra + 32 * (j % 2));
-        switch (j / 2) {
-        case 0:
-            return Simd::join(low, Simd::bits<0, 4, 0x30>(y));
-        case 1:
-            return Simd::join(low, Simd::bits<2, 4, 0x30>(y));
-        case 2:
-            return Simd::join(low, Simd::bits<4, 4, 0x30>(y));
-        default:
-            return Simd::join(low, Simd::bits<6, 4, 0x30>(y));
-        }
-    }
-    return low;
-}
-
-// sums[g][c] = sum over vectors [J0, J1) of the weights of group g times the quantised activations of column
-// c. `pair` is the distance in bytes to the second group's block.
-template <int kBits, bool kOffset, int J0, int J1, int K>
-inline void block_sums(const uint8_t* nibbles, const uint8_t* extra, int64_t pair, const ActBlock* act,
-                       int64_t stride, Simd::I sums[2][K]) {
-    constexpr int depth = dot_depth<kBits, kOffset>();
-    constexpr bool centred = is_centred<kBits, kOffset>();
-    Simd::D part[2][K];
-    if constexpr (centred) {
-        for (int c = 0; c < K; c++) {
-            const ActBlock& x = act[c * stride];
-            part[0][c] = part[1][c] = Simd::dot_start(kBits == 5 ? x.centre16 : x.centre32[J0 / 4]);
-        }
-    }
-#pragma GCC unroll 8
-    for (int j = J0; j < J1; j++) {
-        const Simd::W w0 = weight_at<kBits>(nibbles, extra, j);
-        const Simd::W w1 = weight_at<kBits>(nibbles + pair, kBits == 6 ? extra + pair : nullptr, j);
-        const bool first = !centred && (j - J0) % depth == 0;
-#pragma GCC unroll 8
-        for (int c = 0; c < K; c++) {
-            const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
-            part[0][c] = first ? Simd::dot_first(w0, a) : Simd::dot(part[0][c], w0, a);
-            part[1][c] = first ? Simd::dot_first(w1, a) : Simd::dot(part[1][c], w1, a);
-        }
-        if ((j - J0) % depth == depth - 1 || j == J1 - 1) {
-#pragma GCC unroll 8
-            for (int c = 0; c < K; c++) {
-                for (int g = 0; g < 2; g++) {
-                    const Simd::I wide = Simd::widen(part[g][c]);
-                    sums[g][c] = j - J0 < depth ? wide : Simd::add_i(sums[g][c], wide);
-                }
-            }
-        }
-    }
-}
-
-// Q8_0, one group: value + 128 = 16 high + low; the two planes take the places of the two groups, or both are
-// joined where sums of full 8-bit products fit.
-template <int K>
-inline void block_sums_q8(const uint8_t* high, const uint8_t* low, const ActBlock* act, int64_t stride,
-                          Simd::I sums[K]) {
-    if constexpr (Simd::kWideDot) {
-        Simd::D part[K];
-#pragma GCC unroll 8
-        for (int j = 0; j < 8; j++) {
-            const Simd::W h = Simd::load_w(high + 32 * (j % 4));
-            const Simd::W l = Simd::load_w(low + 32 * (j % 4));
-            const Simd::W w = j < 4 ? Simd::join(Simd::bits<0, 4, 0xf0>(h), Simd::bits<0, 0, 0x0f>(l))
-                                    : Simd::join(Simd::bits<4, 4, 0xf0>(h), Simd::bits<4, 0, 0x0f>(l));
-#pragma GCC unroll 8
-            for (int c = 0; c < K; c++) {
-                const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
-                part[c] = j == 0 ? Simd::dot_first(w, a) : Simd::dot(part[c], w, a);
-            }
-        }
-        for (int c = 0; c < K; c++) sums[c] = Simd::widen(part[c]);
-    } else {
-        Simd::D part[2][K];
-#pragma GCC unroll 8
-        for (int j = 0; j < 8; j++) {
-            const Simd::W h = weight_at<4>(high, nullptr, j);
-            const Simd::W l = weight_at<4>(low, nullptr, j);
-#pragma GCC unroll 8
-            for (int c = 0; c < K; c++) {
-                const Simd::A a = Simd::load_a(act[c * stride].q + 4 * j);
-                part[0][c] = j == 0 ? Simd::dot_first(h, a) : Simd::dot(part[0][c], h, a);
-                part[1][c] = j == 0 ? Simd::dot_first(l, a) : Simd::dot(part[1][c], l, a);
-            }
-        }
-        for (int c = 0; c < K; c++) sums[c] = Simd::add_i(Simd::widen16(part[0][c]), Simd::widen(part[1][c]));
-    }
-}
-
-// acc += d * (sum - offset * a) * act.d; the integers stay below 2^24, so their float forms are exact
-template <int kBits>
-inline Simd::F accumulate_offset(Simd::F acc, Simd::I sum, float offset, float a, Simd::F d, float act_d) {
-    if constexpr (is_centred<kBits, true>())
-        return Simd::fma(Simd::to_f(sum), Simd::mul(d, Simd::set1(act_d)), acc);
-    const Simd::F centred = Simd::fnma(Simd::set1(offset), Simd::set1(a), Simd::to_f(sum));
-    return Simd::fma(centred, Simd::mul(d, Simd::set1(act_d)), acc);
-}
-
-// acc += d * sum * act.d + min * act.s
-inline Simd::F accumulate_min(Simd::F acc, Simd::I sum, Simd::F d, Simd::F min, const ActBlock& act) {
-    acc = Simd::fma(Simd::to_f(sum), Simd::mul(d, Simd::set1(act.d)), acc);
-    return Simd::fma(min, Simd::set1(act.s), acc);
-}
-
-// Bytes [from, from + kBytes) on their way from memory, which hides that they are far when their turn comes.
-// (The processor's own prefetching does not keep up with these interleaved streams.)
-template <int kBytes> inline void fetch(const uint8_t* from) {
-    for (int at = 0; at < kBytes; at += 64) Simd::prefetch(from + at);
-}
 
 // One group of a Q8_0 matrix.
 template <int K>
@@ -174,73 +36,21 @@ inline void group_q8(const uint8_t* w, const uint8_t* low, bool first, const Act
 template <Format kFormat, int K>
 inline void group_pair(const uint8_t* w, int64_t pair, bool first, const ActBlock* act, int64_t n_block,
                        Simd::F acc[2][K]) {
-    constexpr int block_bytes = format_block_bytes(kFormat);
-    constexpr int super_bytes = format_super_bytes(kFormat);
-    constexpr bool five = kFormat == Format::q5_0 || kFormat == Format::q5_1 || kFormat == Format::q5_k;
-    constexpr bool has_min = kFormat == Format::q4_1 || kFormat == Format::q5_1;
-    Simd::F super_d[2] = {Simd::zero(), Simd::zero()}, super_min[2] = {Simd::zero(), Simd::zero()};
+    using Of = Form<kFormat>;
+    StoredBlock<kFormat> block{w, pair, {Simd::zero(), Simd::zero()}, {Simd::zero(), Simd::zero()}};
     for (int g = 0; g < 2; g++) {
         for (int c = 0; c < K; c++) acc[g][c] = Simd::zero();
     }
     for (int64_t b = 0; b < n_block; b++) {
-        const ActBlock* a = act + b;
         if (first) {  // the pair after this one
-            fetch<block_bytes>(w + 2 * pair);
-            fetch<block_bytes>(w + 3 * pair);
+            fetch<Of::block_bytes>(block.w + 2 * pair);
+            fetch<Of::block_bytes>(block.w + 3 * pair);
         }
-        if constexpr (super_bytes > 0) {
-            if (b % kSuperBlocks == 0) {
-                for (int g = 0; g < 2; g++) {
-                    super_d[g] = Simd::f16(w + g * pair);
-                    if constexpr (super_bytes == 32) super_min[g] = Simd::f16(w + g * pair + 16);
-                }
-                w += super_bytes;
-            }
+        if constexpr (Of::super_bytes > 0) {
+            if (b % kSuperBlocks == 0) block.enter_super();
         }
-        Simd::I sums[2][K] = {};
-        if constexpr (kFormat == Format::q6_k) {
-            block_sums<6, true, 0, 4, K>(w + 80, w + 16, pair, a, n_block, sums);
-            for (int g = 0; g < 2; g++) {
-                const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair));
-                for (int c = 0; c < K; c++) {
-                    const ActBlock& x = a[c * n_block];
-                    acc[g][c] = accumulate_offset<6>(acc[g][c], sums[g][c], 32, x.a0, d, x.d);
-                }
-            }
-            block_sums<6, true, 4, 8, K>(w + 80, w + 16, pair, a, n_block, sums);
-            for (int g = 0; g < 2; g++) {
-                const Simd::F d = Simd::mul(super_d[g], Simd::i8(w + g * pair + 8));
-                for (int c = 0; c < K; c++) {
-                    const ActBlock& x = a[c * n_block];
-                    acc[g][c] = accumulate_offset<6>(acc[g][c], sums[g][c], 32, x.a - x.a0, d, x.d);
-                }
-            }
-        } else {
-            block_sums<five ? 5 : 4, !has_min && super_bytes == 0, 0, 8, K>(w + (has_min ? 32 : 16), nullptr,
-                                                                            pair, a, n_block, sums);
-            for (int g = 0; g < 2; g++) {
-                const uint8_t* scales = w + g * pair;
-                if constexpr (super_bytes > 0) {
-                    const Simd::F d = Simd::mul(super_d[g], Simd::u8(scales));
-                    const Simd::F min =
-                        Simd::sub(Simd::zero(), Simd::mul(super_min[g], Simd::u8(scales + 8)));
-                    for (int c = 0; c < K; c++)
-                        acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
-                } else if constexpr (has_min) {
-                    const Simd::F d = Simd::f16(scales), min = Simd::f16(scales + 16);
-                    for (int c = 0; c < K; c++)
-                        acc[g][c] = accumulate_min(acc[g][c], sums[g][c], d, min, a[c * n_block]);
-                } else {
-                    const Simd::F d = Simd::f16(scales);
-                    for (int c = 0; c < K; c++) {
-                        const ActBlock& x = a[c * n_block];
-                        acc[g][c] = accumulate_offset<five ? 5 : 4>(acc[g][c], sums[g][c], five ? 16 : 8, x.a,
-                                                                    d, x.d);
-                    }
-                }
-            }
-        }
-        w += block_bytes;
+        add_block<kFormat, K>(block, act + b, n_block, acc);
+        block.w += Of::block_bytes;
     }
 }
 
@@ -265,22 +75,6 @@ inline void group_float(const uint8_t* w, const float* act, int64_t n_col, Simd:
         for (int c = 0; c < K; c++) to[c] = Simd::fma(x, Simd::set1(act[c * n_col + i]), to[c]);
     }
     for (int c = 0; c < K; c++) acc[c] = Simd::add(acc[c], odd[c]);
-}
-
-template <int K>
-inline void write_group(const MatmulArgs& args, int64_t group, int c0, const Simd::F acc[K]) {
-    const int64_t row = group * kGroupRows;
-    const int64_t n = args.w->n_row - row < kGroupRows ? args.w->n_row - row : kGroupRows;
-    for (int c = 0; c < K; c++) {
-        float* out = args.out + (c0 + c) * args.out_stride + row;
-        if (n == kGroupRows) {
-            Simd::store(out, args.add ? Simd::add(Simd::load(out), acc[c]) : acc[c]);
-        } else {
-            float lanes[8];
-            Simd::store(lanes, acc[c]);
-            for (int64_t i = 0; i < n; i++) out[i] = args.add ? out[i] + lanes[i] : lanes[i];
-        }
-    }
 }
 
 // Columns [c0, c0 + K) of groups `group` and, if `both`, the next.
@@ -314,12 +108,6 @@ template <Format kFormat, int K> constexpr TileFn tile_or_null() {
     return nullptr;
 }
 
-// 7 and 8 columns go as 4 + 3 and 4 + 4: six and a rest of one or two would decode the weights for little
-inline int tile_width(int left) {
-    if (left <= Simd::kTile) return left;
-    return left <= 8 && Simd::kTile > 4 ? 4 : Simd::kTile;
-}
-
 // The row groups stay in the first-level cache while all column tiles pass over them.
 template <Format kFormat> void matmul_format(const MatmulArgs& args, int64_t group0, int64_t group1) {
     static constexpr TileFn tiles[] = {nullptr,
@@ -329,6 +117,9 @@ template <Format kFormat> void matmul_format(const MatmulArgs& args, int64_t gro
                                        tile_or_null<kFormat, 4>(),
                                        tile_or_null<kFormat, 5>(),
                                        tile_or_null<kFormat, 6>()};
+    if constexpr (!format_is_float(kFormat) && kFormat != Format::q8_0) {
+        if (args.k >= kPanelColumns<kFormat>) return matmul_panels<kFormat>(args, group0, group1);
+    }
     for (int64_t g = group0; g < group1; g += 2) {
         for (int c = 0, width; c < args.k; c += width) {
             width = tile_width(args.k - c);
@@ -361,96 +152,6 @@ void matmul(const MatmulArgs& args, int64_t group0, int64_t group1) {
         return matmul_format<Format::q5_k>(args, group0, group1);
     case Format::q6_k:
         return matmul_format<Format::q6_k>(args, group0, group1);
-    }
-}
-
-// --- screening
-// ---------------------------------------------------------------------------------------------- value = d
-// (16 high + low - 128) = d (16 high - 120.5) + d (low - 7.5). The first part is the coarse product; the
-// second is at most |d| |low - 7.5| |q| in each block (Cauchy-Schwarz).
-
-// Covers the rounding of both products: with residual norms of at least 10 (kResidualLeast) the absolute
-// terms of a product add up to less than 73 times the bound, and a chain of n blocks errs by less than (n +
-// 4) 2^-24 of them; twice that stays below 0.004 for n <= 400. Wider matrices are not screened.
-constexpr float kScreenSlack = 1.005f;
-
-inline float lanes_max(Simd::F x) {
-    float v[8];
-    Simd::store(v, x);
-    const float a = v[0] > v[4] ? v[0] : v[4], b = v[1] > v[5] ? v[1] : v[5];
-    const float c = v[2] > v[6] ? v[2] : v[6], d = v[3] > v[7] ? v[3] : v[7];
-    const float e = a > c ? a : c, f = b > d ? b : d;
-    return e > f ? e : f;
-}
-
-template <int K> void screen_tile(const ScreenArgs& args, int64_t group, bool both, int c0) {
-    const PackedMatrix& m = *args.w;
-    const int64_t n_block = m.n_block(), pair = both ? m.group_bytes : 0;
-    const uint8_t* w = m.data + group * m.group_bytes;
-    const uint8_t* residual = m.residual + group * m.residual_group_bytes();
-    const int64_t residual_pair = both ? m.residual_group_bytes() : 0;
-    Simd::F coarse[2][K], bound[2][K];
-    for (int g = 0; g < 2; g++) {
-        for (int c = 0; c < K; c++) coarse[g][c] = bound[g][c] = Simd::zero();
-    }
-    for (int64_t b = 0; b < n_block; b++, w += format_block_bytes(Format::q8_0), residual += 8) {
-        if (c0 == 0) {
-            fetch<format_block_bytes(Format::q8_0)>(w + 2 * pair);
-            fetch<format_block_bytes(Format::q8_0)>(w + 3 * pair);
-        }
-        const ActBlock* act = args.act + c0 * n_block + b;
-        const float* norm = args.act_norm + c0 * n_block + b;
-        Simd::I sums[2][K] = {};
-        block_sums<4, true, 0, 8, K>(w + 16, nullptr, pair, act, n_block, sums);
-        for (int g = 0; g < 2; g++) {
-            const Simd::F d = Simd::f16(w + g * pair);
-            const Simd::F most = Simd::mul(Simd::abs(d), Simd::u8(residual + g * residual_pair));
-            const Simd::F d16 = Simd::mul(d, Simd::set1(16));
-            for (int c = 0; c < K; c++) {
-                const ActBlock& x = act[c * n_block];
-                // high - 7.53125 a: 32nds of whole numbers below 2^17, so exact
-                const Simd::F centred =
-                    Simd::fnma(Simd::set1(7.53125f), Simd::set1(x.a), Simd::to_f(sums[g][c]));
-                coarse[g][c] = Simd::fma(centred, Simd::mul(d16, Simd::set1(x.d)), coarse[g][c]);
-                bound[g][c] = Simd::fma(most, Simd::set1(norm[c * n_block]), bound[g][c]);
-            }
-        }
-    }
-    for (int g = 0; g < (both ? 2 : 1); g++) {
-        for (int c = 0; c < K; c++) {
-            const Simd::F width = Simd::mul(bound[g][c], Simd::set1(kScreenSlack * kResidualUnit));
-            args.upper[(c0 + c) * m.n_group + group + g] = lanes_max(Simd::add(coarse[g][c], width));
-            // rows past the end are zero and would be a lower bound of 0
-            if ((group + g + 1) * kGroupRows > m.n_row) continue;
-            const float low = lanes_max(Simd::sub(coarse[g][c], width));
-            if (low > args.lower[c0 + c]) {
-                args.lower[c0 + c] = low;
-                args.lower_group[c0 + c] = static_cast<int32_t>(group + g);
-            }
-        }
-    }
-}
-
-using ScreenFn = void (*)(const ScreenArgs&, int64_t, bool, int);
-
-template <int K> constexpr ScreenFn screen_or_null() {
-    if constexpr (K <= Simd::kTile) return screen_tile<K>;
-    return nullptr;
-}
-
-void screen(const ScreenArgs& args, int64_t group0, int64_t group1) {
-    static constexpr ScreenFn tiles[] = {nullptr,
-                                         screen_or_null<1>(),
-                                         screen_or_null<2>(),
-                                         screen_or_null<3>(),
-                                         screen_or_null<4>(),
-                                         screen_or_null<5>(),
-                                         screen_or_null<6>()};
-    for (int64_t g = group0; g < group1; g += 2) {
-        for (int c = 0, width; c < args.k; c += width) {
-            width = tile_width(args.k - c);
-            tiles[width](args, g, g + 1 < group1, c);
-        }
     }
 }
 

@@ -16,21 +16,6 @@ using namespace mtp;
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// lanes added in a fixed tree
-inline float sum_lanes(Simd::F x) {
-    float v[8];
-    Simd::store(v, x);
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-}
-
-inline float max_lanes(Simd::F x) {
-    float v[8];
-    Simd::store(v, x);
-    float m = v[0];
-    for (int i = 1; i < 8; i++) m = v[i] > m ? v[i] : m;
-    return m;
-}
-
 // e^x within 2 ulp: x = n ln 2 + r, a polynomial for e^r. Below -87 it is 0 (or the smallest power), above 88
 // capped.
 inline Simd::F exp_lanes(Simd::F x) {
@@ -48,17 +33,6 @@ inline Simd::F exp_lanes(Simd::F x) {
     return Simd::mul(p, Simd::pow2(n));
 }
 
-// Starting values for sums in 16 bits; other kernels need none.
-inline void centre(ActBlock* block) {
-    block->centre16 = block->centre32[0] = block->centre32[1] = 0;
-    if constexpr (!Simd::kWideDot) {
-        int32_t halves[2];
-        Simd::pair_sums(block->q, halves);
-        block->centre16 = Simd::scale_pair(Simd::add_pair(halves[0], halves[1]), -16);
-        for (int half = 0; half < 2; half++) block->centre32[half] = Simd::scale_pair(halves[half], -32);
-    }
-}
-
 void quantize(const float* x, int64_t n, ActBlock* out) {
     for (int64_t b = 0; b < n / kBlockCols; b++, x += kBlockCols) {
         Simd::F v[4], high = Simd::zero();
@@ -66,19 +40,17 @@ void quantize(const float* x, int64_t n, ActBlock* out) {
             v[i] = Simd::load(x + 8 * i);
             high = Simd::max(high, Simd::abs(v[i]));
         }
-        const float top = max_lanes(high);
+        const float top = Simd::max_lanes(high);
         const float inverse = top > 0 ? 127.0f / top : 0.0f;
-        float sums[4];
-        for (int i = 0; i < 4; i++) {
-            const Simd::F q = Simd::round(Simd::mul(v[i], Simd::set1(inverse)));
-            Simd::store_i8(out[b].q + 8 * i, q);
-            sums[i] = sum_lanes(q);  // whole numbers: exact
-        }
+        for (Simd::F& f : v) f = Simd::mul(f, Simd::set1(inverse));
+        const BlockSums sums = Simd::store_rounded(out[b].q, v);
         out[b].d = top / 127.0f;
-        out[b].a0 = sums[0] + sums[1];
-        out[b].a = out[b].a0 + (sums[2] + sums[3]);
+        out[b].a0 = static_cast<float>(sums.first);
+        out[b].a = static_cast<float>(sums.first + sums.second);
         out[b].s = out[b].d * out[b].a;
-        centre(&out[b]);
+        out[b].centre16 = sums.centre16;
+        out[b].centre32[0] = sums.centre32[0];
+        out[b].centre32[1] = sums.centre32[1];
     }
 }
 
@@ -91,7 +63,7 @@ void rms_norm(const float* x, const float* weight, int64_t n, float eps, float* 
             sums[u] = Simd::fma(v, v, sums[u]);
         }
     }
-    float sum = sum_lanes(Simd::add(sums[0], sums[1]));
+    float sum = Simd::sum_lanes(Simd::add(sums[0], sums[1]));
     for (; i < n; i++) sum = std::fma(x[i], x[i], sum);
     const float factor = 1.0f / std::sqrt(sum / static_cast<float>(n) + eps);
     for (i = 0; i + 8 <= n; i += 8) {
@@ -158,7 +130,7 @@ int32_t argmax(const float* x, int64_t n) {
     for (; i + 32 <= n; i += 32) {
         for (int u = 0; u < 4; u++) high[u] = Simd::max(high[u], Simd::load(x + i + 8 * u));
     }
-    float top = max_lanes(Simd::max(Simd::max(high[0], high[1]), Simd::max(high[2], high[3])));
+    float top = Simd::max_lanes(Simd::max(Simd::max(high[0], high[1]), Simd::max(high[2], high[3])));
     for (; i < n; i++) top = x[i] > top ? x[i] : top;
     for (i = 0; i < n; i++) {
         if (x[i] == top) return static_cast<int32_t>(i);
@@ -198,7 +170,7 @@ inline void score_tile(const AttentionArgs& args, int row, int64_t b, int64_t bl
 
 template <int R>
 inline void score_blocks(const AttentionArgs& args, int row, int64_t block0, int64_t block1) {
-    constexpr int wide = R == 1 ? 6 : 3;
+    constexpr int wide = R == 1 ? 6 : R == 3 ? 3 : 2;
     int64_t b = block0;
     for (; b + wide <= block1; b += wide) score_tile<R, wide>(args, row, b, block0);
     for (; b < block1; b++) score_tile<R, 1>(args, row, b, block0);
@@ -213,7 +185,7 @@ inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t l
     const int64_t to = (last / 8 + 1) * 8 - origin;
     Simd::F high = Simd::load(scores + from);
     for (int64_t i = from + 8; i < to; i += 8) high = Simd::max(high, Simd::load(scores + i));
-    const Simd::F top = Simd::set1(max_lanes(high));
+    const Simd::F top = Simd::set1(Simd::max_lanes(high));
     Simd::F sum = Simd::zero();
     for (int64_t i = from; i < to; i += 8) {
         const Simd::F e = exp_lanes(Simd::sub(Simd::load(scores + i), top));
@@ -221,13 +193,16 @@ inline float softmax_row(float* scores, int64_t origin, int64_t first, int64_t l
         // masked lanes carry e^-87 instead of 0: too small to change a sum that holds e^0 = 1
         sum = Simd::add(sum, e);
     }
-    return 1.0f / sum_lanes(sum);
+    return 1.0f / Simd::sum_lanes(sum);
 }
 
-// out[r][dims] += weight * value over the row's positions; R rows whose ranges are walked together
+constexpr int64_t kValueSpan = 8192;  // cached values that are looked at together
+
+// acc[r] += weight * value over positions [first, last]
 template <int R, int V>
 inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t first,
                        int64_t last, Simd::F acc[R][V]) {
+    if (first > last) return;
     int64_t slot = first % args.capacity;
     for (int64_t p = first; p <= last; p++) {
         const auto* v = reinterpret_cast<const uint8_t*>(args.value + slot * args.head_dim + dim);
@@ -241,27 +216,30 @@ inline void value_tile(const AttentionArgs& args, int row, int dim, int64_t orig
     }
 }
 
+// out[r][dims] += what the positions [p0, p1] give of those that the row sees
 template <int R, int V>
-inline void value_rows(const AttentionArgs& args, int row, int dim, int64_t origin, const float* inverse) {
+inline void value_rows(const AttentionArgs& args, int row, int dim, int64_t origin, int64_t p0, int64_t p1) {
     // rows of one tile may see different ranges: the common middle together, the ends one by one
-    int64_t first = args.first[row], last = args.last[row];
-    for (int r = 1; r < R; r++) {
-        first = larger(first, args.first[row + r]);
-        last = smaller(last, args.last[row + r]);
-    }
+    int64_t first[R], last[R], common0 = p0, common1 = p1;
     Simd::F acc[R][V];
     for (int r = 0; r < R; r++) {
-        for (int i = 0; i < V; i++) acc[r][i] = Simd::zero();
-        if (first <= last)
-            value_tile<1, V>(args, row + r, dim, origin, args.first[row + r], first - 1, acc + r);
+        first[r] = larger(p0, args.first[row + r]);
+        last[r] = smaller(p1, args.last[row + r]);
+        common0 = larger(common0, first[r]);
+        common1 = smaller(common1, last[r]);
+        for (int i = 0; i < V; i++) acc[r][i] = Simd::load(args.out[row + r] + dim + 8 * i);
     }
-    if (first <= last) value_tile<R, V>(args, row, dim, origin, first, last, acc);
+    if (common0 > common1) {
+        for (int r = 0; r < R; r++) value_tile<1, V>(args, row + r, dim, origin, first[r], last[r], acc + r);
+    } else {
+        for (int r = 0; r < R; r++)
+            value_tile<1, V>(args, row + r, dim, origin, first[r], common0 - 1, acc + r);
+        value_tile<R, V>(args, row, dim, origin, common0, common1, acc);
+        for (int r = 0; r < R; r++)
+            value_tile<1, V>(args, row + r, dim, origin, common1 + 1, last[r], acc + r);
+    }
     for (int r = 0; r < R; r++) {
-        const int64_t rest = first <= last ? last + 1 : args.first[row + r];
-        value_tile<1, V>(args, row + r, dim, origin, rest, args.last[row + r], acc + r);
-        for (int i = 0; i < V; i++) {
-            Simd::store(args.out[row + r] + dim + 8 * i, Simd::mul(acc[r][i], Simd::set1(inverse[r])));
-        }
+        for (int i = 0; i < V; i++) Simd::store(args.out[row + r] + dim + 8 * i, acc[r][i]);
     }
 }
 
@@ -278,18 +256,25 @@ template <int R> void attend_rows(const AttentionArgs& args, int row) {
     for (int r = 0; r < R; r++) {
         inverse[r] = softmax_row(args.scores + (row + r) * args.score_stride, origin, args.first[row + r],
                                  args.last[row + r], block1 * 8);
+        std::memset(args.out[row + r], 0, static_cast<size_t>(args.head_dim) * sizeof(float));
     }
-    int dim = 0;
-    if (R == 1) {
-        for (; dim + 64 <= args.head_dim; dim += 64) value_rows<R, 8>(args, row, dim, origin, inverse);
+    // a span of values stays in the first-level cache while all dimensions are swept
+    const int64_t span = larger(8, kValueSpan / args.head_dim);
+    constexpr int wide = R == 1 ? 8 : R == 3 ? 4 : 2;  // vectors of dimensions at a time
+    for (int64_t p = first; p <= last; p += span) {
+        const int64_t end = smaller(p + span - 1, last);
+        int dim = 0;
+        for (; dim + 8 * wide <= args.head_dim; dim += 8 * wide)
+            value_rows<R, wide>(args, row, dim, origin, p, end);
+        for (; dim < args.head_dim; dim += 8) value_rows<R, 1>(args, row, dim, origin, p, end);
     }
-    for (; dim + 32 <= args.head_dim; dim += 32) value_rows<R, 4>(args, row, dim, origin, inverse);
-    for (; dim < args.head_dim; dim += 8) value_rows<R, 1>(args, row, dim, origin, inverse);
+    for (int r = 0; r < R; r++) scale(args.out[row + r], inverse[r], args.head_dim);
 }
 
 void attention(const AttentionArgs& args) {
     int row = 0;
-    for (; row + kQueryTile <= args.n_query; row += kQueryTile) attend_rows<kQueryTile>(args, row);
+    for (; row + 6 <= args.n_query; row += 6) attend_rows<6>(args, row);
+    for (; row + 3 <= args.n_query; row += 3) attend_rows<3>(args, row);
     for (; row < args.n_query; row++) attend_rows<1>(args, row);
 }
 

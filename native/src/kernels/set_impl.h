@@ -3,6 +3,7 @@
 
 #include "matmul_impl.h"
 #include "ops_impl.h"
+#include "screen_impl.h"
 
 #define MTP_KERNEL_SET(variable, set_name)                                                                   \
     namespace mtp {                                                                                          \

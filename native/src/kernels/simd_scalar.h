@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ggml.h"
+#include "layout.h"
 
 namespace {
 
@@ -100,8 +101,23 @@ struct Simd {
     static F to_f(I x) {
         return each([&](int i) { return static_cast<float>(x.v[i]); });
     }
-    static void store_i8(int8_t* p, F x) {
-        for (int i = 0; i < 8; i++) p[i] = static_cast<int8_t>(x.v[i]);
+    static float sum_lanes(F x) {
+        const float* v = x.v;
+        return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+    }
+    static float max_lanes(F x) {
+        float m = x.v[0];
+        for (int i = 1; i < 8; i++) m = x.v[i] > m ? x.v[i] : m;
+        return m;
+    }
+    // 32 values in [-127, 127], rounded to bytes
+    static mtp::BlockSums store_rounded(int8_t* to, const F x[4]) {
+        mtp::BlockSums sums = {};
+        for (int i = 0; i < 32; i++) {
+            to[i] = static_cast<int8_t>(std::nearbyint(x[i / 8].v[i % 8]));
+            (i < 16 ? sums.first : sums.second) += to[i];
+        }
+        return sums;
     }
 
     // u8 weights
@@ -115,6 +131,7 @@ struct Simd {
         std::memcpy(r.v, p, 32);
         return r;
     }
+    static void store_w(uint8_t* p, W x) { std::memcpy(p, x.v, 32); }
     static W join(W a, W b) {
         return bytes([&](int i) { return a.v[i] | b.v[i]; });
     }
@@ -127,10 +144,6 @@ struct Simd {
 
     using A = const int8_t*;
     static A load_a(const int8_t* a) { return a; }
-    // sums here have 32 bits and need no starting value
-    static void pair_sums(const int8_t*, int32_t out[2]) { out[0] = out[1] = 0; }
-    static int32_t scale_pair(int32_t, int) { return 0; }
-    static int32_t add_pair(int32_t, int32_t) { return 0; }
     static D dot_start(int32_t) { return D{}; }
     static D dot_first(W w, A a) {
         D r;

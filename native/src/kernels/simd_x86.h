@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "layout.h"
+
 namespace {
 
 struct Simd {
@@ -53,14 +55,20 @@ struct Simd {
         return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
     }
     static F to_f(I x) { return _mm256_cvtepi32_ps(x); }
-    // 8 whole numbers in [-127, 127]
-    static void store_i8(int8_t* p, F x) {
-        const __m256i i = _mm256_cvtps_epi32(x);
-        const __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(i), _mm256_extracti128_si256(i, 1));
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(h, h));
+    // ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))
+    static float sum_lanes(F x) {
+        __m128 s = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+        s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+        return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+    }
+    static float max_lanes(F x) {
+        __m128 m = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+        m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+        return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
     }
 
     static W load_w(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+    static void store_w(uint8_t* p, W x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
     static W join(W a, W b) { return _mm256_or_si256(a, b); }
     // each byte: the bits from kFrom on, moved to kTo, & kMask; the mask must keep out what crosses bytes
     template <int kFrom, int kTo, int kMask> static W bits(W x) {
@@ -90,35 +98,12 @@ struct Simd {
         return _mm256_add_epi32(acc, _mm256_add_epi32(p0, p1));
 #endif
     }
-    // sums here have 32 bits and need no starting value
-    static void pair_sums(const int8_t*, int32_t out[2]) { out[0] = out[1] = 0; }
-    static int32_t scale_pair(int32_t, int) { return 0; }
-    static int32_t add_pair(int32_t, int32_t) { return 0; }
     static D dot_start(int32_t) { return _mm256_setzero_si256(); }
     static D dot_first(W w, A a) { return dot(_mm256_setzero_si256(), w, a); }
     static I widen(D d) { return d; }
     static I widen16(D d) { return _mm256_slli_epi32(d, 4); }
 #else
     static constexpr bool kWideDot = false;
-    // sums over columns 4 j, 4 j + 1 and over 4 j + 2, 4 j + 3, as two int16; of both halves of 32 columns
-    static void pair_sums(const int8_t* q, int32_t out[2]) {
-        const __m256i pairs =
-            _mm256_maddubs_epi16(_mm256_set1_epi8(1), load_w(reinterpret_cast<const uint8_t*>(q)));
-        for (int half = 0; half < 2; half++) {
-            __m128i x = half == 0 ? _mm256_castsi256_si128(pairs) : _mm256_extracti128_si256(pairs, 1);
-            x = _mm_add_epi16(x, _mm_shuffle_epi32(x, 0x4e));
-            x = _mm_add_epi16(x, _mm_shuffle_epi32(x, 0xb1));
-            out[half] = _mm_cvtsi128_si32(x);
-        }
-    }
-    // both int16 of a times factor
-    static int32_t scale_pair(int32_t a, int factor) {
-        const __m128i x = _mm_mullo_epi16(_mm_cvtsi32_si128(a), _mm_set1_epi16(static_cast<short>(factor)));
-        return _mm_cvtsi128_si32(x);
-    }
-    static int32_t add_pair(int32_t a, int32_t b) {
-        return _mm_cvtsi128_si32(_mm_add_epi16(_mm_cvtsi32_si128(a), _mm_cvtsi32_si128(b)));
-    }
     static D dot_start(int32_t pair) { return _mm256_set1_epi32(pair); }
     static D dot_first(W w, A a) { return _mm256_maddubs_epi16(w, a); }
     static D dot(D acc, W w, A a) {
@@ -131,6 +116,30 @@ struct Simd {
     static I widen(D d) { return _mm256_madd_epi16(d, _mm256_set1_epi16(1)); }
     static I widen16(D d) { return _mm256_madd_epi16(d, _mm256_set1_epi16(16)); }
 #endif
+
+    // 32 values in [-127, 127], rounded to bytes
+    static mtp::BlockSums store_rounded(int8_t* to, const F x[4]) {
+        const __m256i low = _mm256_packs_epi32(_mm256_cvtps_epi32(x[0]), _mm256_cvtps_epi32(x[1]));
+        const __m256i high = _mm256_packs_epi32(_mm256_cvtps_epi32(x[2]), _mm256_cvtps_epi32(x[3]));
+        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // packing goes by 128-bit lanes
+        const __m256i q = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), q);
+        // sums over columns 4 j, 4 j + 1 and over 4 j + 2, 4 j + 3, as two int16; of either half
+        const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), q);
+        const __m128i a = _mm256_castsi256_si128(pairs), b = _mm256_extracti128_si256(pairs, 1);
+        __m128i halves = _mm_add_epi16(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+        halves = _mm_add_epi16(halves, _mm_shuffle_epi32(halves, 0x4e));
+        const __m128i sums = _mm_madd_epi16(halves, _mm_set1_epi16(1));
+        mtp::BlockSums out = {_mm_cvtsi128_si32(sums), _mm_extract_epi32(sums, 1), 0, {0, 0}};
+        if constexpr (!kWideDot) {
+            const __m128i both = _mm_add_epi16(halves, _mm_shuffle_epi32(halves, 0xb1));
+            const __m128i centre32 = _mm_mullo_epi16(halves, _mm_set1_epi16(-32));
+            out.centre16 = _mm_cvtsi128_si32(_mm_mullo_epi16(both, _mm_set1_epi16(-16)));
+            out.centre32[0] = _mm_cvtsi128_si32(centre32);
+            out.centre32[1] = _mm_extract_epi32(centre32, 1);
+        }
+        return out;
+    }
     static I add_i(I a, I b) { return _mm256_add_epi32(a, b); }
     static void prefetch(const uint8_t* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
 };
