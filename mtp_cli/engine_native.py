@@ -199,8 +199,10 @@ class NativeEngine:
     def capture(
         self, tokens: Sequence[int], layers: Sequence[int]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Like prefill, for training: hidden states [n, n_embd] after the final norm, and for each of `layers`
-        what goes into it [layer, n, n_embd] and its queries after RoPE, scaled [layer, n, heads * head_dim]."""
+        """Like prefill, for training: hidden states [n, n_embd] after the final norm, and for each of
+        `layers`
+        what goes into it [layer, n, n_embd] and its queries after RoPE, scaled [layer, n, heads *
+        head_dim]."""
         try:
             return self._native.capture(list(tokens), list(layers))
         except _native.Error as error:
@@ -245,8 +247,10 @@ class NativeEngine:
         vocabulary: Sequence[int],
         forced: Sequence[int] = (),
     ) -> tuple[list[int], list[float], npt.NDArray[np.float32]]:
-        """Draft steps by themselves, for tests: from hidden row `row` of the last pass, `token` behind the cache,
-        a (token, kind) copy guess a step, the tokens `vocabulary` beside the head's own, `forced` tokens in place
+        """Draft steps by themselves, for tests: from hidden row `row` of the last pass, `token` behind the
+        cache,
+        a (token, kind) copy guess a step, the tokens `vocabulary` beside the head's own, `forced` tokens
+        in place
         of drafted ones. Returns tokens, probabilities, states [n, n_embd]."""
         try:
             return self._native.head_chain(row, token, list(guesses), list(vocabulary), list(forced))

@@ -83,6 +83,26 @@ class DraftCounts:
         return self.accepted / self.drafted if self.drafted else None
 
 
+SPANS = (32, 64)
+"""Answer positions are counted by thirds: 0-31, 32-63, 64 and later."""
+
+
+@dataclass(slots=True)
+class HeadCounts:
+    """What the draft head was asked for: draft steps, and the seconds they took. `spans`: (drafted, accepted)
+    of its tested tokens by their place in the answer, see SPANS."""
+
+    steps: int = 0
+    seconds: float = 0.0
+    spans: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)] * (len(SPANS) + 1))
+
+    def add(self, at: int, kept: bool) -> None:
+        """One tested token that would stand at position `at` of the answer."""
+        span = sum(at >= limit for limit in SPANS)
+        drafted, accepted = self.spans[span]
+        self.spans[span] = (drafted + 1, accepted + kept)
+
+
 @dataclass(frozen=True, slots=True)
 class EndEvent:
     """The last event: totals of the answer. `tail` is text that only became known at the end.
@@ -98,6 +118,7 @@ class EndEvent:
     decode_seconds: float
     tokens_by_source: dict[Source, int] = field(default_factory=dict)
     drafts: dict[Source, DraftCounts] = field(default_factory=dict)
+    head: HeadCounts = field(default_factory=HeadCounts)
 
 
 Event = PrefillEvent | StepEvent | EndEvent

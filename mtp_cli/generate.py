@@ -9,7 +9,16 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, Progress, Sampling, Step
-from mtp_cli.events import DraftCounts, EndEvent, Event, FinishReason, PrefillEvent, Source, StepEvent
+from mtp_cli.events import (
+    DraftCounts,
+    EndEvent,
+    Event,
+    FinishReason,
+    HeadCounts,
+    PrefillEvent,
+    Source,
+    StepEvent,
+)
 
 
 class TextGate(Protocol):
@@ -69,6 +78,7 @@ def generate(
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     tokens: Counter[Source] = Counter()
     drafts: dict[Source, DraftCounts] = {}
+    head = HeadCounts()
     passes = drafted = accepted = 0
     started = clock()
     try:
@@ -78,7 +88,7 @@ def generate(
         while True:
             drafted += step.drafted
             accepted += step.accepted
-            taken = 0
+            taken, before = 0, tokens.total()
             for token, origin in zip(step.tokens, step.sources, strict=True):
                 tokens[origin] += 1
                 taken += 1
@@ -86,7 +96,7 @@ def generate(
                 yield StepEvent(token, text, origin, passes, clock() - started, drafted, accepted)
                 if gate.stopped:
                     break
-            _count(drafts, step, taken if gate.stopped else None)
+            _count(drafts, head, step, before, taken if gate.stopped else None)
             if gate.stopped or step.finish is not None:
                 break
             step = engine.step()
@@ -107,14 +117,22 @@ def generate(
         clock() - started,
         dict(tokens),
         drafts,
+        head,
     )
 
 
-def _count(drafts: dict[Source, DraftCounts], step: Step, taken: int | None) -> None:
-    """Add the draft of a pass. `taken`: the answer ended after that many of its tokens, so that what was
-    tested behind them does not count."""
+def _count(
+    drafts: dict[Source, DraftCounts], head: HeadCounts, step: Step, at: int, taken: int | None
+) -> None:
+    """Add the draft of a pass, which began at position `at` of the answer. `taken`: the answer ended after
+    that
+    many of its tokens, so that what was tested behind them does not count."""
+    head.steps += step.head_steps
+    head.seconds += step.head_seconds
     tested = step.drafted if taken is None else min(step.drafted, taken)
     for place, source in enumerate(step.draft_sources[:tested]):
         kept = place < step.accepted
         # which of the accepted were lenient is not told: they count from the first on
         drafts.setdefault(source, DraftCounts()).add(place, kept=kept, lenient=kept and place < step.lenient)
+        if source == "head":
+            head.add(at + place, kept)

@@ -12,7 +12,9 @@ HEAD_MODES = ("auto", "head", "copy+head")
 _NEED_HEAD = ("head", "copy+head")
 
 
-def attach_head(engine: Engine, model: Path, entry: Entry | None, *, mode: str, head: Path | None) -> str | None:
+def attach_head(
+    engine: Engine, model: Path, entry: Entry | None, *, mode: str, head: Path | None
+) -> str | None:
     """Open the head that `mode` wants; returns a warning for the person, or None.
 
     Without a usable head, mode "auto" goes on without; a mode that needs one, or a head asked for by name,

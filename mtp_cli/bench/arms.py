@@ -25,8 +25,8 @@ _FIXED = {"fixed": AUTO, COPY: COPY, HEAD: HEAD, BOTH: BOTH}
 """Name before the length -> draft mode."""
 _FIXED_WORKER = "fixed lengths"
 KNOWN = (
-    f"{REFERENCE}, {PLAIN}, {', '.join(GATED)}, and fixed-N, {COPY}-N, {HEAD}-N, {BOTH}-N that always draft N "
-    f"tokens (1 to {FIXED_LENGTHS[-1]})"
+    f"{REFERENCE}, {PLAIN}, {', '.join(GATED)}, and fixed-N, {COPY}-N, {HEAD}-N, {BOTH}-N that always draft "
+    f"N tokens (1 to {FIXED_LENGTHS[-1]})"
 )
 
 

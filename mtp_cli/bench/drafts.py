@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mtp_cli.events import DraftCounts
+from mtp_cli.events import SPANS, DraftCounts
 
 if TYPE_CHECKING:
     from mtp_cli.bench.results import Oracle, Sample, Verified
@@ -73,6 +73,30 @@ def of_arm(groups: Sequence[Sequence[Sample]]) -> dict[str, Any]:
             {"drafted": tested, "accepted": kept, "acceptance": share(kept, tested)}
             for tested, kept in everything.positions
         ],
+    }
+
+
+def of_head(groups: Sequence[Sequence[Sample]], plain_pass_s: float | None) -> dict[str, Any] | None:
+    """What the draft head was asked for and what a step of it costs; `share_of_pass`: against a plain pass of
+    the same run. None when it was never asked. Times are those of all runs, counts of the first ones."""
+    every = [sample.head for group in groups for sample in group if sample.head]
+    steps, seconds = sum(h["steps"] for h in every), sum(h["seconds"] for h in every)
+    if not steps:
+        return None
+    first = [group[0].head for group in groups if group[0].head]
+    spans = [
+        (sum(h["spans"][i][0] for h in first), sum(h["spans"][i][1] for h in first))
+        for i in range(len(SPANS) + 1)
+    ]
+    names = ["0-31", "32-63", "64+"]
+    return {
+        "steps": sum(h["steps"] for h in first),
+        "ms_per_step": round(1e3 * seconds / steps, 4),
+        "share_of_pass": share(seconds / steps, plain_pass_s) if plain_pass_s else None,
+        "by_answer_position": {
+            name: {"drafted": tested, "accepted": kept, "acceptance": share(kept, tested)}
+            for name, (tested, kept) in zip(names, spans, strict=True)
+        },
     }
 
 

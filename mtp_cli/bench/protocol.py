@@ -77,7 +77,8 @@ class Arm(Protocol):
         """{"ids", "text", "passes", "prefill_s", "decode_s", "first_token_s"}, from an empty cache.
 
         Native arms add {"tokens_by_source": {source: n}, "drafts": {source: {"drafted", "accepted",
-        "lenient", "positions": [[drafted, accepted], ...]}}}. `sampling` and `drafting` are fields of
+        "lenient", "positions": [[drafted, accepted], ...]}}, "head": {"steps", "seconds", "spans"}}.
+        `sampling` and `drafting` are fields of
         the classes in `mtp_cli.engine`; the reference takes neither."""
         ...
 

@@ -105,6 +105,7 @@ def arm_report(results: Results, arm: str) -> dict[str, Any]:
         "ratio_to_reference": ratios_to_reference(results, arm),
         "ratio_to_plain": ratios_to_plain(results, arm),
         **drafts.of_arm(results.of(arm)),
+        "head": drafts.of_head(results.of(arm), _plain_pass_s(results)),
         "oracle": drafts.of_oracle(results.oracle.get(arm, {}).values()),
         "spread": {
             "prefill_tok_s": _per_run(groups, "prompt_tokens", "prefill_s"),
@@ -113,6 +114,13 @@ def arm_report(results: Results, arm: str) -> dict[str, Any]:
         "cpu_share": rounded(sum(s.cpu_s for g in groups for s in g) / busy) if busy else None,
         "idle_cpu_share": rounded(results.idle_cpu.get(arm)),
     }
+
+
+def _plain_pass_s(results: Results) -> float | None:
+    """Seconds of a plain pass over all runs; None without the plain arm."""
+    samples = [sample for group in results.of(PLAIN) for sample in group]
+    passes = sum(sample.passes for sample in samples)
+    return sum(sample.decode_s for sample in samples) / passes if passes else None
 
 
 def _curve(results: Results, pick: Callable[[Sequence[float]], float]) -> dict[str, dict[str, float | None]]:

@@ -10,7 +10,8 @@ from typing import Any
 class Sample:
     """One run of one prompt in one arm. Times in seconds, `cpu_s` over all threads.
 
-    `drafts`: by drafter {"drafted", "accepted", "lenient", "positions": [[drafted, accepted], ...]}."""
+    `drafts`: by drafter {"drafted", "accepted", "lenient", "positions": [[drafted, accepted], ...]}.
+    `head`: {"steps", "seconds", "spans": [[drafted, accepted], ...]} of the draft head."""
 
     arm: str
     prompt: int
@@ -25,6 +26,7 @@ class Sample:
     wall_s: float
     tokens_by_source: dict[str, int] = field(default_factory=dict)
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    head: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

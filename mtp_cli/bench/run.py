@@ -179,6 +179,7 @@ def _sample(arm: str, prompt: int, run: int, prompt_tokens: int, reply: Mapping[
         wall_s=float(reply["wall_s"]),
         tokens_by_source=dict(reply.get("tokens_by_source") or {}),
         drafts=dict(reply.get("drafts") or {}),
+        head=dict(reply.get("head") or {}),
     )
 
 

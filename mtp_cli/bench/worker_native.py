@@ -132,6 +132,7 @@ class NativeArm:
             "first_token_s": first_s,
             "tokens_by_source": end.tokens_by_source,
             "drafts": {name: _counts(counts) for name, counts in end.drafts.items()},
+            "head": {"steps": end.head.steps, "seconds": end.head.seconds, "spans": end.head.spans},
         }
 
     def prefill(self, tokens: list[int]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class ReferenceArm:
         self._context: list[int] = []
         self._piece_buffer = ctypes.create_string_buffer(256)
 
-    def open(self, model: str, n_ctx: int, threads: int) -> dict[str, Any]:
+    def open(self, model: str, n_ctx: int, threads: int, head: str | None = None) -> dict[str, Any]:
         lib = self._lib = low_level()
         if not Path(model).is_file():
             raise ArmError(f"no model file at {model}", KIND_MODEL)

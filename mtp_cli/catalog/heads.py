@@ -38,7 +38,8 @@ def find_heads(model: Path, entry: Entry | None) -> list[HeadFile]:
 
 
 def head_record(path: Path) -> dict[str, Any] | None:
-    """What a head file says about itself: backbone, sources, training, file_bytes; None: it cannot be read."""
+    """What a head file says about itself: backbone, sources, training, file_bytes; None: it cannot be
+    read."""
     try:
         from mtp_cli import _native
     except ImportError:

@@ -63,8 +63,9 @@ def bench(
     arms: Annotated[
         str,
         typer.Option(
-            metavar="A,B", help="What to compare: reference, plain, auto, copy, head, copy+head, and with a fixed length "
-            "fixed-N, copy-N, head-N, copy+head-N."
+            metavar="A,B",
+            help="What to compare: reference, plain, auto, copy, head, copy+head, and with a fixed length "
+            "fixed-N, copy-N, head-N, copy+head-N.",
         ),
     ] = DEFAULT_ARMS,
     prompts: Annotated[

@@ -41,8 +41,8 @@ def train(
         list[Path] | None,
         typer.Option(
             metavar="FILE|FOLDER",
-            help="Text to train on, of the kind you will use the model for. May be given again. Without: free "
-            "texts that are fetched.",
+            help="Text to train on, of the kind you will use the model for. May be given again. Without: "
+            "free texts that are fetched.",
             show_default=False,
         ),
     ] = None,
@@ -54,12 +54,17 @@ def train(
         str, typer.Option(metavar="auto|A,B", help="Layers of the model whose cache the head reads.")
     ] = "auto",
     width: Annotated[
-        int, typer.Option(min=0, max=16384, metavar="N", help="Width of its FFN; 0: the model's, at most 1536.")
+        int,
+        typer.Option(min=0, max=16384, metavar="N", help="Width of its FFN; 0: the model's, at most 1536."),
     ] = 0,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The head; without: where mtp finds it.", show_default=False
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The head; without: where mtp finds it.",
+            show_default=False,
         ),
     ] = None,
     work: Annotated[
@@ -72,7 +77,9 @@ def train(
         Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the learning curve.", show_default=False)
     ] = None,
     threads: ThreadsOption = 0,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, texts and model: the same data.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The same seed, texts and model: the same data.")
+    ] = 0,
     output_format: Annotated[Format, typer.Option("--format", help="Form of the result.")] = Format.text,
     offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")] = False,

@@ -64,9 +64,7 @@ def read_answers(path: Path) -> list[Answer]:
     return found
 
 
-def write_answers(
-    answerer: Answerer, items: Iterable[PromptText], path: Path, done: int
-) -> Iterator[Answer]:
+def write_answers(answerer: Answerer, items: Iterable[PromptText], path: Path, done: int) -> Iterator[Answer]:
     """Answer `items` and append each to `path`, which holds `done` answers already, in the same order.
 
     Yields each new answer once it is on disk; too long texts give an empty one, to keep the order."""

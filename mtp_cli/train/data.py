@@ -52,7 +52,8 @@ class Batch:
     """B sequences, n positions each. Position t means: the state behind token t is known, and token t + 1.
 
     ids [B, T + 4]; hidden [B, T + 4, D] after the final norm, zero in the prefix; keys, values
-    [source, B, kv_head, T, dim]; guess, kind [B, T + 4]; at [B, n] positions, valid [B, n]; prompt, length [B].
+    [source, B, kv_head, T, dim]; guess, kind [B, T + 4]; at [B, n] positions, valid [B, n]; prompt, length
+    [B].
     """
 
     ids: Tensor

@@ -23,7 +23,8 @@ def write_head(
     groups: Sequence[int],
     record: Mapping[str, str | int | float],
 ) -> None:
-    """Matrices as Q4_0, vectors as F32. `groups`: draft vocabulary in groups of 8 token ids, most frequent first.
+    """Matrices as Q4_0, vectors as F32. `groups`: draft vocabulary in groups of 8 token ids, most frequent
+    first.
     `record`: how it was trained, for `mtp models`. Atomic."""
     s = head.shape
     part = path.with_suffix(".part")

@@ -40,7 +40,9 @@ class Sequence_:
     prompt: int
 
 
-def capture_prefix(engine: NativeEngine, questions: Sequence[Asked], layers: Sequence[int]) -> dict[str, object]:
+def capture_prefix(
+    engine: NativeEngine, questions: Sequence[Asked], layers: Sequence[int]
+) -> dict[str, object]:
     """Tokens that all `questions` begin with, and their cached keys and values [layer, 2, n, kv]."""
     tokens = questions[0].tokens
     length = min(common_prefix(tokens, other.tokens) for other in questions[1:])

@@ -95,7 +95,9 @@ class Fit:
         self._rng = random.Random(self.plan.seed + self.state.step)
         torch.manual_seed(self.plan.seed + self.state.step)
 
-    def run(self, checkpoint: Path, every: float = 60.0, stop: Callable[[], bool] = lambda: False) -> Iterator[dict[str, float]]:
+    def run(
+        self, checkpoint: Path, every: float = 60.0, stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[dict[str, float]]:
         """Train until the time is used up or `stop` says so; saves every `every` seconds and at the end.
 
         Yields means of the last batches each time it saves."""
@@ -172,9 +174,6 @@ class Fit:
             weight = torch.where(drafted.answer, 1.0, self.plan.prompt_weight)
             right = (log_p.argmax(-1) == chosen) & drafted.answer
         hard = -log_p.gather(1, chosen[:, None])[:, 0]
-        if warm:
-            soft = 1 - torch.minimum(log_p.exp(), target).sum(-1)
-        else:
-            soft = -(target * log_p).sum(-1)
+        soft = 1 - torch.minimum(log_p.exp(), target).sum(-1) if warm else -(target * log_p).sum(-1)
         each = 0.5 * hard + (1.0 if warm else 0.5) * soft
         return (each * weight).sum() / weight.sum(), float(right.sum() / drafted.answer.sum().clamp(min=1))

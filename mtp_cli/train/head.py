@@ -137,7 +137,9 @@ class DraftHead(nn.Module):
             cos, sin = rotations(position, base, s.rope_dim)
             rotated = rotate(q[..., : s.rope_dim], cos, sin, halves=s.rope_halves)
             q = torch.cat([rotated, q[..., s.rope_dim :]], -1) if s.rope_dim < s.head_dim else rotated
-            places = q.new_zeros(batch, n, s.n_head, s.head_dim).index_put((row, column), q * s.head_dim**-0.5)
+            places = q.new_zeros(batch, n, s.n_head, s.head_dim).index_put(
+                (row, column), q * s.head_dim**-0.5
+            )
             places = places.view(batch, n, s.n_head_kv, group, s.head_dim).permute(0, 2, 1, 3, 4)
             scores = places.reshape(batch, s.n_head_kv, n * group, s.head_dim) @ keys[i].transpose(-1, -2)
             scores = scores.view(batch, s.n_head_kv, n, group, -1)

@@ -32,7 +32,8 @@ def score(
     depth: int = 3,
     most: int = 10**9,
 ) -> Score:
-    """Over held-out sequences of `task`. Steps are fed the backbone's tokens: the same as self-fed ones for as
+    """Over held-out sequences of `task`. Steps are fed the backbone's tokens: the same as self-fed ones
+    for as
     long as these are right, and behind a wrong one nothing counts."""
     items = [item for item in data.items["heldout"] if item.row.task == task][:most]
     passes = tokens = 0

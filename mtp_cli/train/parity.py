@@ -93,7 +93,7 @@ def _engine_states(
             for d in range(depth)
             if start + i + 1 + d < len(guess)
         ]
-        tokens, _, states = engine.head_chain(0, token, guesses, question.tokens, answer[i + 1 :][: depth])
+        tokens, _, states = engine.head_chain(0, token, guesses, question.tokens, answer[i + 1 :][:depth])
         out.append((tokens, list(states)))
         engine.decode([token])
     return out

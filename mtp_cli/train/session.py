@@ -282,7 +282,14 @@ class Training:
         torch.set_num_threads(self._engine.n_threads)
         checkpoint = self._wish.folder / "checkpoint.pt"
         others = sum(v for stage, v in self._spent.seconds.items() if stage != "fit")
-        fit = Fit(head, data, embedding, output, ranked, Plan(max(30.0, self._budget - others), seed=self._wish.seed))
+        fit = Fit(
+            head,
+            data,
+            embedding,
+            output,
+            ranked,
+            Plan(max(30.0, self._budget - others), seed=self._wish.seed),
+        )
         if checkpoint.exists():
             fit.load(checkpoint)
         else:
@@ -304,9 +311,7 @@ class Training:
             raise
         return fit
 
-    def _note_curve(
-        self, fit: Fit, data: Data, embedding: Tensor, output: Tensor, ranked: Tensor
-    ) -> None:
+    def _note_curve(self, fit: Fit, data: Data, embedding: Tensor, output: Tensor, ranked: Tensor) -> None:
         """Now and then, how good the head is by now on a few held-out texts."""
         from mtp_cli.train.measure import score
 

@@ -38,7 +38,8 @@ class LeastSquares:
         """[n_out, n_in] from the first n_in inputs"""
         gram = self._gram[:n_in, :n_in]
         ridge = RIDGE * gram.diagonal().mean() * torch.eye(n_in, dtype=torch.float64)
-        return torch.linalg.solve(gram + ridge, self._cross[name][:n_in]).T.float()
+        found: Tensor = torch.linalg.solve(gram + ridge, self._cross[name][:n_in])
+        return found.T.float()
 
 
 def start_head(head: DraftHead, file: BackboneFile, fit: LeastSquares) -> None:
@@ -73,7 +74,8 @@ def start_head(head: DraftHead, file: BackboneFile, fit: LeastSquares) -> None:
 
 def _strongest(gate: Tensor, up: Tensor, down: Tensor, n: int) -> Tensor:
     weight = gate.norm(dim=1) * up.norm(dim=1) * down.norm(dim=0)
-    return weight.argsort(descending=True)[:n].sort().values
+    kept: Tensor = weight.argsort(descending=True)[:n].sort().values
+    return kept
 
 
 @torch.no_grad()
@@ -98,7 +100,11 @@ def temper(head: DraftHead, batch: Batch, embedding: Tensor, share: float = 0.5)
     x = x + mixed @ head.attn_output.weight.T
     y = unit(x, s.eps) * head.ffn_norm
     gate = head.gate(y)
-    gate = torch.nn.functional.gelu(gate, approximate="tanh") if s.activation == "gelu" else torch.nn.functional.silu(gate)
+    gate = (
+        torch.nn.functional.gelu(gate, approximate="tanh")
+        if s.activation == "gelu"
+        else torch.nn.functional.silu(gate)
+    )
     branch = head.down(gate * head.up(y))
     head.down.weight *= share * size / branch.pow(2).mean().sqrt()
 

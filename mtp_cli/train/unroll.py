@@ -75,7 +75,8 @@ def _pack(row: Tensor, at: Tensor, batch: int) -> tuple[Tensor, Tensor]:
 
 
 def _masks(head: DraftHead, batch: Batch, at: Tensor) -> list[Tensor]:
-    """For each source [B, n, T]: what lies behind the state is hidden, and what its window has left behind."""
+    """For each source [B, n, T]: what lies behind the state is hidden, and what its window has left
+    behind."""
     cached = torch.arange(batch.keys.shape[3])[None, None]
     hidden = cached > at[..., None]
     out: dict[int, Tensor] = {}

@@ -60,6 +60,33 @@ def drafting(report: Report) -> Table | None:
     return header, rows
 
 
+def heads(report: Report) -> Table | None:
+    """One row an arm that asked a draft head: what a step costs, and acceptance along the answer."""
+    arms = [arm for arm in report["arms"] if arm.get("head")]
+    if not arms:
+        return None
+    header = ["draft head", "tokens", "steps", "ms a step", "of a plain pass"]
+    header += [f"accepted at {name}" for name in arms[0]["head"]["by_answer_position"]]
+    rows = []
+    for arm in arms:
+        head = arm["head"]
+        tokens = (arm["by_source"] or {}).get("head", {}).get("tokens", 0)
+        rows.append(
+            [
+                arm["name"],
+                str(tokens),
+                count(head["steps"]),
+                number(head["ms_per_step"], 3),
+                percent(head["share_of_pass"]),
+                *(
+                    f"{percent(found['acceptance'])} of {found['drafted']}"
+                    for found in head["by_answer_position"].values()
+                ),
+            ]
+        )
+    return header, rows
+
+
 def positions(report: Report) -> Table | None:
     """Acceptance by place in the draft: one row a place, one column an arm. None when no arm drafts."""
     arms = _drafting_arms(report)
@@ -137,6 +164,13 @@ def csv_arm(arm: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     for place, found in enumerate(arm["by_position"] or [], 1):
         for key, value in found.items():
             yield [name, f"by_position.{place}.{key}", csv_cell(value), "", ""]
+    head = arm.get("head") or {}
+    for key in ("steps", "ms_per_step", "share_of_pass"):
+        if key in head:
+            yield [name, f"head.{key}", csv_cell(head[key]), "", ""]
+    for place, found in (head.get("by_answer_position") or {}).items():
+        for key, value in found.items():
+            yield [name, f"head.by_answer_position.{place}.{key}", csv_cell(value), "", ""]
     for key, found in (arm["ratio_to_plain"] or {}).items():
         yield [name, f"ratio_to_plain.{key}", *csv_ratio(found)]
     for key, value in (arm["oracle"] or {}).items():

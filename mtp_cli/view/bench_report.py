@@ -151,7 +151,11 @@ def _tables(report: Report) -> list[Table]:
     if "startup" in report:
         found = [startup(report)]
     else:
-        about_drafts = [bench_drafting.drafting(report), bench_drafting.positions(report)]
+        about_drafts = [
+            bench_drafting.drafting(report),
+            bench_drafting.heads(report),
+            bench_drafting.positions(report),
+        ]
         if report.get("lenient"):
             about_drafts = [bench_drafting.lenient(report)]
         found = [measures(report), *about_drafts, costs(report)]

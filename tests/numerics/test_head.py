@@ -93,9 +93,7 @@ def test_same_bits_by_all_kernels_and_threads(
 
 
 @pytest.mark.parametrize(("spec", "sources"), CASES)
-def test_the_cache_is_only_read(
-    spec: TinySpec, sources: list[list[int]], tiny: Tiny, tmp_path: Path
-) -> None:
+def test_the_cache_is_only_read(spec: TinySpec, sources: list[list[int]], tiny: Tiny, tmp_path: Path) -> None:
     tokens = tokens_for(spec, 50)
 
     def contents(engine: Any) -> bytes:

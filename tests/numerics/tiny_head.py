@@ -28,7 +28,12 @@ class TinyHead:
 
 
 def make_head(
-    spec: TinySpec, sources: list[list[int]], *, n_ff: int = 64, groups: tuple[int, ...] = (3, 0, 7), seed: int = 5
+    spec: TinySpec,
+    sources: list[list[int]],
+    *,
+    n_ff: int = 64,
+    groups: tuple[int, ...] = (3, 0, 7),
+    seed: int = 5,
 ) -> TinyHead:
     rng = np.random.default_rng(seed)
     head = TinyHead(spec, sources, n_ff, list(groups))
@@ -139,7 +144,8 @@ def twin_step(
     windows: dict[int, tuple[int, float]],
     eps: float,
 ) -> Floats:
-    """The next state [n_embd]. cache: layer -> keys, values [n, kv_head, dim]; windows: layer -> (window or 0,
+    """The next state [n_embd]. cache: layer -> keys, values [n, kv_head, dim]; windows: layer -> (window
+    or 0,
     RoPE base)."""
     spec, w = head.spec, head.weights
     z = np.concatenate([_unit(embedding[token], eps), _unit(state, eps)])
