@@ -1,0 +1,74 @@
+"""What every reader returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(str, Enum):
+    """What a text is."""
+
+    article = "article"
+    chat = "chat"
+    mail = "mail"
+    notifications = "notifications"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat, a mailbox or a list of notifications. What is not known is ""."""
+
+    text: str
+    sender: str = ""
+    time: str = ""
+    app: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text. `text` has paragraphs with blank lines between them; in a chat each line is a message.
+
+    `left_out` names what of the file is not in `text`, for the person."""
+
+    name: str
+    text: str
+    kind: Kind
+    messages: tuple[Message, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+class ReadError(Exception):
+    """A file that cannot be read: one line that says why and what to do."""
+
+
+def chat_text(messages: Sequence[Message]) -> str:
+    """Messages as lines "Sender: text"; a sender that goes on is not named again and again."""
+    return "\n".join(
+        f"{message.sender}: {one_line(message.text)}" if message.sender else one_line(message.text)
+        for message in messages
+        if message.text.strip()
+    )
+
+
+def notification_text(messages: Sequence[Message]) -> str:
+    """Messages as lines "app, sender: text"."""
+    return "\n".join(
+        ": ".join(
+            part
+            for part in (", ".join(filter(None, (message.app, message.sender))), one_line(message.text))
+            if part
+        )
+        for message in messages
+    )
+
+
+def one_line(text: str) -> str:
+    """`text` with single blanks for white space of any kind."""
+    return " ".join(text.split())
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """ "1 picture", "3 pictures"."""
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"
