@@ -88,10 +88,11 @@ def template_for(task: str, prompts: Mapping[str, Any] | None, *, chat: bool) ->
     own = (prompts or {}).get(task)
     if own is None:
         return DEFAULTS["chat" if chat else "completion"][task]
-    return _parse(task, own)
+    return parse_template(task, own)
 
 
-def _parse(task: str, table: Mapping[str, Any]) -> Template:
+def parse_template(task: str, table: Mapping[str, Any]) -> Template:
+    """A [prompts.TASK] table. Raises ValueError for one that is not valid."""
     values = dict(table)
     try:
         values["shots"] = tuple((str(text), str(answer)) for text, answer in values.get("shots", ()))
