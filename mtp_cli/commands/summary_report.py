@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mtp_cli.events import FinishReason
-from mtp_cli.readers import Document
+from mtp_cli.readers import Document, Kind
 from mtp_cli.tasks.language import NAMES, language_of
 from mtp_cli.tasks.summarize import Summary
 from mtp_cli.tasks.summary_wish import Wish
@@ -27,7 +27,7 @@ def record_of(document: Document, wish: Wish, found: Summary) -> dict[str, Any]:
         "used_tokens": found.used_tokens,
         "chunks": found.chunks,
         "truncated": found.truncated,
-        "left_out": list(document.left_out),
+        "left_out": [*document.left_out, *found.left_out],
         "finish_reason": found.finish_reason.value,
         "looped": found.looped,
         "extracted_sentences": found.extracted,
@@ -38,7 +38,9 @@ def record_of(document: Document, wish: Wish, found: Summary) -> dict[str, Any]:
 def warnings(found: Summary, wish: Wish, what: str) -> list[str]:
     """What a person should know."""
     said: list[str] = []
-    if found.truncated:
+    if found.left_out:
+        said.append(f"left out of {what}: {', '.join(found.left_out)}")
+    elif found.truncated:
         said.append(
             f"only the first {found.used_tokens:,} of {found.input_tokens:,} tokens were read, as asked; "
             "the rest is left out"
@@ -48,7 +50,9 @@ def warnings(found: Summary, wish: Wish, what: str) -> list[str]:
         said.append(
             f"{what} was cut at its limit, before an unfinished sentence; a larger {more} gives it more room"
         )
-    if found.extracted == len(found.sentences) > 0:
+    if wish.kind is Kind.notifications:
+        pass  # lines of a digest may well be the messages' own
+    elif found.extracted == len(found.sentences) > 0:
         said.append(f"the model gave nothing that can be shown; {what} is a sentence of the text itself")
     elif found.extracted:
         said.append(

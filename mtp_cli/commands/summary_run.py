@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from mtp_cli.commands.common import Result, Run
 from mtp_cli.commands.summary_options import SummaryFormat, SummaryOptions
@@ -18,6 +18,19 @@ from mtp_cli.readers import Document, Kind
 from mtp_cli.tasks.job import JobEvent, PartDone, Plan, Text
 from mtp_cli.tasks.summary_wish import Style, Wish
 
+if TYPE_CHECKING:
+    from mtp_cli.parts_file import PartsFile
+    from mtp_cli.tasks.summarize import Summary
+    from mtp_cli.tasks.summary_prompts import Asks
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be done for one document."""
+
+    prompts: Callable[[], list[str]]
+    run: Callable[[], Summary]
+
 
 class SummaryRun:
     """One command line."""
@@ -28,7 +41,7 @@ class SummaryRun:
         if wanted.form is SummaryFormat.jsonl:
             run.streaming = False
         self._lines = ""
-        self._parts: Any = None
+        self._parts: PartsFile | None = None
 
     def work(self, files: list[str]) -> ExitStatus:
         """Raises what `run_guarded` knows how to tell."""
@@ -113,9 +126,11 @@ class SummaryRun:
         except ValueError as error:
             raise UserError(f"the description of {run.model} is not valid: {error}") from None
 
-        def summarizer(drafting: Drafting, listen: Callable[[JobEvent], None]) -> Summarizer:
+        def work(drafting: Drafting, listen: Callable[[JobEvent], None]) -> Work:
             options = run.options
-            return Summarizer(
+            if document.kind is Kind.notifications and wish.style is Style.notification:
+                return self._digest(engine, asks, document, wish, drafting, listen)
+            summarizer = Summarizer(
                 engine,
                 asks,
                 wish=wish,
@@ -125,16 +140,17 @@ class SummaryRun:
                 kept=self._parts,
                 listen=listen,
             )
+            return Work(lambda: summarizer.prompts(document.text), lambda: summarizer.run(document.text))
 
-        asked = summarizer(run.options.drafting, lambda event: self._hear(document, event))
+        asked = work(run.options.drafting, lambda event: self._hear(document, event))
         if run.options.dry_run:
-            run.print_prompts(asked.prompts(document.text))
+            run.print_prompts(asked.prompts())
             return "", {}
         self._tell_language(engine, document, wish)
         if lead:
             run.listen(Text(lead))
         try:
-            found = asked.run(document.text)
+            found = asked.run()
         except TextTooLong as error:
             raise UserError(
                 f"{document.name}: {error}; --on-overflow chunk reads it in parts, or use a larger --ctx",
@@ -146,12 +162,34 @@ class SummaryRun:
         run.warnings += warnings(found, wish, what)
         if run.options.verbose:
             run.warnings += remarks(found)
-        exact = lambda: summarizer(run.exact_drafting(), lambda event: None).run(document.text).text  # noqa: E731
-        return found.text, record_of(document, wish, found) | run.count(exact, found.text)
+        counts = run.count(lambda: work(run.exact_drafting(), lambda event: None).run().text, found.text)
+        return found.text, record_of(document, wish, found) | counts
+
+    def _digest(
+        self,
+        engine: Engine,
+        asks: Asks,
+        document: Document,
+        wish: Wish,
+        drafting: Drafting,
+        listen: Callable[[JobEvent], None],
+    ) -> Work:
+        from mtp_cli.tasks.digest import Digester
+
+        digester = Digester(
+            engine,
+            asks,
+            wish=wish,
+            sampling=self._run.options.sampling,
+            drafting=drafting,
+            kept=self._parts,
+            listen=listen,
+        )
+        return Work(lambda: digester.prompts(document.messages), lambda: digester.run(document.messages))
 
     def _hear(self, document: Document, event: JobEvent) -> None:
         run = self._run
-        if isinstance(event, Plan) and event.parts > 1:
+        if isinstance(event, Plan) and event.parts > 1 and document.kind is not Kind.notifications:
             run.progress.note(f"{event.input_tokens:,} tokens, {event.parts} parts")
         if isinstance(event, PartDone):
             self._part_done(document, event)
@@ -215,4 +253,4 @@ def _empty_record(document: Document, wish: Wish) -> dict[str, Any]:
     from mtp_cli.tasks.summarize import Summary
 
     nothing = Summary("", 0, 0, 0, FinishReason.END_TOKEN)
-    return record_of(document, wish, replace(nothing)) | {"finish_reason": "empty_input"}
+    return record_of(document, wish, nothing) | {"finish_reason": "empty_input"}

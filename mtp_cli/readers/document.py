@@ -16,6 +16,10 @@ class Kind(str, Enum):
     notifications = "notifications"
 
 
+_NAME_CHARS = 40
+_MOST_NAMES = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a chat, a mailbox or a list of notifications. What is not known is ""."""
@@ -50,6 +54,20 @@ def chat_text(messages: Sequence[Message]) -> str:
         for message in messages
         if message.text.strip()
     )
+
+
+def speakers(text: str) -> list[str]:
+    """Who talks in a chat's text, in the order of their first line."""
+    named = (line.partition(": ")[0] for line in text.splitlines() if ": " in line)
+    return list(dict.fromkeys(name for name in named if 0 < len(name) <= _NAME_CHARS))
+
+
+def talk_of(names: Sequence[str]) -> str:
+    """ "Anna and Ben talk about"; "" where fewer than two talk."""
+    if len(names) < 2:
+        return ""
+    *first, last = names if len(names) <= _MOST_NAMES else [*names[: _MOST_NAMES - 1], "others"]
+    return f"{', '.join(first)} and {last} talk about"
 
 
 def notification_text(messages: Sequence[Message]) -> str:

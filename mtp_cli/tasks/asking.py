@@ -34,13 +34,15 @@ class NothingKept:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: `limit` most tokens of the answer; 0 sentences: no limit."""
+    """What is asked. `limit`: most tokens of the answer; 0 sentences: no limit."""
 
     text: str
     limit: int
     sentences: int = 0
     length: Length | None = None
     said: tuple[str, ...] = ()
+    opening: str = ""
+    """what the answer is made to begin with"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Asker:
     def ask(self, prompt: Prompt, question: Question, show: Callable[[str], None] | None = None) -> Answer:
         """`show` gets each sentence once it is whole; when the run is interrupted, what there is of the next
         one too. Raises EngineError, KeyboardInterrupt."""
+        if question.opening:
+            prompt = prompt.opened(question.opening)
         tokens = prompt.tokens(question.text)
         limit = max(1, min(question.limit, self.engine.n_ctx - len(tokens)))
         key = self._key(tokens, limit, question)
@@ -106,11 +110,12 @@ class Asker:
         show: Callable[[str], None] | None,
     ) -> Answer:
         template = prompt.template
+        opening = template.opening.lstrip() if template.keep_answer_opening else ""
         gate = SummaryGate(
             template.stop,
             max_sentences=question.sentences,
             length=question.length,
-            opening=template.opening.lstrip() if template.keep_answer_opening else "",
+            opening=f"{opening} {question.opening}".strip(),
             said=question.said,
             thinking=prompt.after.rstrip().endswith(("<think>", "<thinking>")),
         )

@@ -15,9 +15,10 @@ _MOST_SENTENCES = 4000
 _FACT = re.compile(r"\d|(?<=[a-z,;] )[A-Z]")
 _FIRST_BONUS = 1.4
 _COMMON_WORDS = """
-the a an and or but of to in on at by for with from as is are was were be been has have had it its this that
-these those he she they we you i his her their our your not no so if then than there here which who what when
-will would can could should may do does did also more most some any all one into about over after before up out
+the a an and or but of to in on at by for with from as is are was were be been has have had it its
+this that these those he she they we you i his her their our your not no so if then than there here
+which who what when will would can could should may do does did also more most some any all one into
+about over after before up out
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 

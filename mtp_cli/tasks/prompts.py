@@ -6,6 +6,7 @@ so that nothing in it can act as a control token, and what stands before it is t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +121,13 @@ class Prompt:
         self.after = tail
         self._before = engine.tokenize(stem, special=True, bos=True)
         self._after = engine.tokenize(tail, special=True)
+
+    def opened(self, words: str) -> Prompt:
+        """The same with `words` as the beginning of the answer."""
+        prompt = copy(self)
+        prompt.after = f"{self.after}{' ' * bool(self.template.opening)}{words}"
+        prompt._after = self._engine.tokenize(prompt.after, special=True)
+        return prompt
 
     @property
     def overhead(self) -> int:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, EngineError, Sampling
 from mtp_cli.events import FinishReason
-from mtp_cli.readers.document import Kind
+from mtp_cli.readers.document import Kind, speakers, talk_of
 from mtp_cli.tasks.asking import Answer, Asker, Kept, Question
 from mtp_cli.tasks.facts import Facts, unsupported
 from mtp_cli.tasks.job import JobEvent, Part, PartDone, Plan, Text
@@ -60,6 +60,7 @@ class Summary:
     looped: bool = False
     unfinished: bool = False
     unsupported: Facts = field(default_factory=Facts)
+    left_out: tuple[str, ...] = ()
 
     @property
     def truncated(self) -> bool:
@@ -184,7 +185,8 @@ class Summarizer:
         for number, piece in enumerate(pieces, 1):
             self._listen(Part(number, len(pieces), "part", done / (total * 1.1) if total else None))
             limit = min(self._max_tokens, _NOTE_TOKENS, max(16, self._asker.count(piece) // 2))
-            answer = self._asker.ask(self._part, Question(piece, limit, _NOTE_SENTENCES))
+            question = Question(piece, limit, _NOTE_SENTENCES, opening=self._opening(piece))
+            answer = self._asker.ask(self._part, question)
             tokens = self._asker.count(piece)
             done += tokens
             self._listen(
@@ -249,10 +251,19 @@ class Summarizer:
         most = prompt.template.max_sentences
         if groups > 1 and not length.words:
             most = max(1, -(-(most + 2) // groups))
-        question = Question(text, self._max_tokens, most, length if length.words else None, tuple(said))
+        opening = "" if prompt is self._notes and self._notes is not self._whole else self._opening(text)
+        question = Question(
+            text, self._max_tokens, most, length if length.words else None, tuple(said), opening
+        )
         answer = self._asker.ask(prompt, question, self._say if show else None)
         self._answers.append(answer)
         return answer
+
+    def _opening(self, text: str) -> str:
+        """A small model keeps to what was said when its answer begins with who talks."""
+        if self._wish.kind is not Kind.chat or self._wish.style is Style.headline:
+            return ""
+        return talk_of(speakers(text))
 
     def _share(self, length: Length, groups: int = 1) -> Length:
         return Length("", -(-length.words // groups), 0, length.strict) if length.words else length

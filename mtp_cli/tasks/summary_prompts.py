@@ -64,6 +64,15 @@ def _template(prompts: Mapping[str, Any] | None, chat: bool, wish: Wish) -> Temp
         found = replace(
             base, user=_CHAT[wish.style].replace("{what}", _WHAT[wish.kind]).replace("{length}", _USUAL)
         )
+    elif base.style == "completion" and wish.style is Style.headline:
+        found = replace(base, answer="Headline: {text}", keep_answer_opening=False)
+    elif base.style == "completion" and wish.kind is Kind.chat:
+        found = replace(
+            base,
+            user="Conversation:\n{text}\n\n",
+            answer="Summary of the conversation: {text}",
+            keep_answer_opening=False,
+        )
     else:
         found = base
     found = replace(found, max_sentences=_most_sentences(found, wish), user=_sized(found.user, wish))

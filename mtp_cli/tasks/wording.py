@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -50,11 +51,11 @@ def is_repeat(sentence: str, earlier: Sequence[str]) -> bool:
 
 
 def is_circling(sentence: str) -> bool:
-    """True when a run of words comes back within the sentence three times."""
+    """True when a run of words comes back within the sentence: three of them three times, five twice."""
     words = content_words(sentence)
-    for size in (3, 4, 6):
-        runs = [tuple(words[at : at + size]) for at in range(len(words) - size + 1)]
-        if any(runs.count(run) > 2 for run in set(runs)):
+    for size, most in ((3, 2), (5, 1)):
+        runs = Counter(tuple(words[at : at + size]) for at in range(len(words) - size + 1))
+        if max(runs.values(), default=0) > most:
             return True
     return False
 

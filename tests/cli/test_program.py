@@ -24,7 +24,10 @@ entry.main()
 """
 
 
-SENTENCES = "lambda prompt: ' '.join('word' + chr(97 + n % 26) * (n // 26 + 1) + '.' * (n % 20 == 9) for n in range(300))"
+SENTENCES = (
+    "lambda prompt: ' '.join("
+    "'word' + chr(97 + n % 26) * (n // 26 + 1) + '.' * (n % 20 == 9) for n in range(300))"
+)
 
 
 def program(tmp_path: Path, answer: str, *arguments: str, pause: float = 0.0) -> list[str]:
