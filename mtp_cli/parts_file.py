@@ -18,7 +18,6 @@ class PartsFile:
         """Raises UserError for a file that cannot be read, or that holds something else."""
         self._path = path
         self._answers: dict[str, str] = {}
-        self._torn = False
         self.written = 0
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise UserError(
@@ -29,9 +28,11 @@ class PartsFile:
         except OSError as error:
             raise UserError(f"--resume {path}: {(error.strerror or str(error)).lower()}") from None
         lines = data.split(b"\n")
-        self._torn = bool(lines[-1])
-        for number, line in enumerate(lines, 1):
-            if line.strip() and not self._take(line) and number < len(lines):
+        # a run that was killed while it wrote leaves half a line: that one is written again
+        self._torn = len(lines[-1]) if lines[-1].startswith(b"{") and not self._take(lines[-1]) else 0
+        self._open_end = bool(lines[-1]) and not self._torn
+        for number, line in enumerate(lines[: -1 if self._torn else None], 1):
+            if line.strip() and not self._take(line):
                 raise UserError(f"--resume {path}: line {number} is not JSON; this is no file of mtp's")
 
     def _take(self, line: bytes) -> bool:
@@ -54,10 +55,12 @@ class PartsFile:
         line = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace")
         try:
             with self._path.open("ab") as file:
-                file.write(b"\n" * self._torn + line + b"\n")
+                if self._torn:
+                    file.truncate(file.tell() - self._torn)
+                file.write(b"\n" * self._open_end + line + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             raise UserError(f"--resume {self._path}: {(error.strerror or str(error)).lower()}") from None
-        self._torn = False
+        self._torn, self._open_end = 0, False
         self.written += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +17,7 @@ class Kind(str, Enum):
     notifications = "notifications"
 
 
+_CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]?|[\x00-\x08\x0e-\x1b\x7f-\x9f]")
 _NAME_CHARS = 40
 _MOST_NAMES = 4
 
@@ -83,8 +85,8 @@ def notification_text(messages: Sequence[Message]) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` with single blanks for white space of any kind."""
-    return " ".join(text.split())
+    """`text` with single blanks for white space of any kind, and without what would steer a terminal."""
+    return " ".join(_CONTROL.sub("", text).split())
 
 
 def counted(number: int, what: str, plural: str = "") -> str:

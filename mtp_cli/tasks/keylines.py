@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from mtp_cli.readers.document import one_line
 from mtp_cli.tasks.split import sentences
 from mtp_cli.tasks.wording import content_words, finished, is_finished, is_repeat, word_count
 
@@ -56,7 +57,7 @@ def _candidates(text: str) -> list[tuple[str, list[str]]]:
         lines = paragraph.split("\n")
         rows = lines if _is_list(lines) else sentences(paragraph)
         for row in rows:
-            flat = re.sub(r"^(?:[-*+•]|\d+[.)])\s+", "", " ".join(row.split()))
+            flat = re.sub(r"^(?:[-*+•]|\d+[.)])\s+", "", one_line(row))
             if _LEAST_WORDS <= word_count(flat) <= _MOST_WORDS and (is_finished(flat) or len(rows) > 1):
                 found.append((flat, [word for word in content_words(flat) if word not in _COMMON]))
         if len(found) >= _MOST_SENTENCES:

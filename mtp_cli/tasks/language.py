@@ -31,7 +31,7 @@ _WORDS = {
     "nl": "de het een en van is niet dat op te zijn met voor aan er ook maar die wordt naar bij ze hij",
     "pl": "i w na z się nie jest że do to jak po co ale tak od za by przez dla o był jego",
 }
-_SETS = {code: frozenset(words.split()) for code, words in _WORDS.items()}
+_SETS = {code: frozenset(word for word in words.split() if len(word) > 1) for code, words in _WORDS.items()}
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
     ("ko", re.compile(r"[\uac00-\ud7af]")),

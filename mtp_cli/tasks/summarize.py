@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, EngineError, Sampling
 from mtp_cli.events import FinishReason
-from mtp_cli.readers.document import Kind, speakers, talk_of
+from mtp_cli.readers.document import Kind, one_line, speakers, talk_of
 from mtp_cli.tasks.asking import Answer, Asker, Kept, Question
 from mtp_cli.tasks.facts import Facts, unsupported
 from mtp_cli.tasks.job import JobEvent, Part, PartDone, Plan, Text
@@ -296,7 +296,7 @@ class Summarizer:
 
     def _fall_back(self, text: str) -> None:
         """The model said nothing that can be shown: the text's own words."""
-        found = key_sentences(text, 1) or [finished(" ".join(text.split()[:_LINE_WORDS]))]
+        found = key_sentences(text, 1) or [finished(" ".join(one_line(text).split()[:_LINE_WORDS]))]
         for sentence in found:
             self._say(sentence)
 

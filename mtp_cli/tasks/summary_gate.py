@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mtp_cli.readers.document import one_line
 from mtp_cli.tasks.gate import first_sentence_end, is_looping, strip_preamble
 from mtp_cli.tasks.summary_wish import Length
 from mtp_cli.tasks.wording import finished, is_circling, is_repeat, word_count
@@ -12,6 +13,7 @@ from mtp_cli.tasks.wording import finished, is_circling, is_repeat, word_count
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _THINKING = re.compile(r"<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?\Z|<think(?:ing)?>", re.IGNORECASE)
 _MARKER = re.compile(r"(?:[-*+•–·▪]\s+|\(?\d{1,2}[.)]\s+|#{1,6}\s+)+")
+_NUMBER = re.compile(r"\s*\(?\d{1,2}[.)](?=\s)")
 _WORD = r"(?:sure|certainly|of course|okay|ok|absolutely|yes|no problem)"
 _HERE = r"(?:here(?:'s|’s| is| are)|below (?:is|are)|the following (?:is|are)|this is)"
 _TALK = re.compile(
@@ -29,7 +31,7 @@ _FAREWELL = re.compile(
     r"if you (?:have|need) any|please note that this|note: this|i'm sorry|i cannot|as an ai)\b",
     re.IGNORECASE,
 )
-_ROLE = re.compile(r"(?:user|assistant|human|system|###?\s*\w+|<\|?\w+\|?>)\s*:?", re.IGNORECASE)
+_ROLE = re.compile(r"(?:user|assistant|human|system)\s*(?::|\Z)|###?\s*\w+:?\Z|<\|?\w+\|?>", re.IGNORECASE)
 _LABEL_WORDS = 10
 _MOST_REPEATS = 1
 
@@ -68,7 +70,7 @@ class SummaryGate:
     @property
     def rest(self) -> str:
         """What has come since the last whole sentence."""
-        return "" if self.stopped or len(self._buffer) <= self._opening else " ".join(self._buffer.split())
+        return "" if self.stopped or len(self._buffer) <= self._opening else one_line(self._buffer)
 
     def feed(self, text: str) -> str:
         """See TextGate."""
@@ -80,12 +82,7 @@ class SummaryGate:
             self._buffer = _THOUGHT.sub("", self._buffer)
             if _THINKING.search(self._buffer):
                 return ""
-        cut = min((at for at in map(self._buffer.find, self._stops) if self._opening <= at), default=-1)
-        while (
-            cut >= 0 and not self._buffer[self._opening : cut].strip()
-        ):  # a stop text before anything is said
-            self._buffer = self._buffer[: self._opening] + self._buffer[cut:].lstrip()
-            cut = min((at for at in map(self._buffer.find, self._stops) if self._opening <= at), default=-1)
+        cut = self._first_stop()
         if cut >= 0:
             self._buffer = self._buffer[:cut]
         self._take_whole_sentences()
@@ -94,6 +91,13 @@ class SummaryGate:
         elif is_looping(self._buffer[-256:]):
             self.stopped = self.looped = True
         return "".join(f" {sentence}" for sentence in self.sentences[before:])
+
+    def _first_stop(self) -> int:
+        """Where the first stop text begins, or -1. White space before the first word is none."""
+        if not self.sentences:
+            head, body = self._buffer[: self._opening], self._buffer[self._opening :].lstrip()
+            self._buffer = head + body
+        return min((at for at in map(self._buffer.find, self._stops) if at >= self._opening), default=-1)
 
     def finish(self) -> str:
         """See TextGate. Whether `rest` counts is said by `close`."""
@@ -110,17 +114,23 @@ class SummaryGate:
 
     def _take_whole_sentences(self) -> None:
         while not self.stopped:
-            end = first_sentence_end(self._buffer)
-            if not end:
+            marker = _NUMBER.match(self._buffer)  # its full stop ends no sentence
+            start = marker.end() if marker else 0
+            end = start + first_sentence_end(self._buffer[start:])
+            if end == start:
                 return
             sentence, self._buffer, self._opening = self._buffer[:end], self._buffer[end:], 0
             self._take(sentence)
 
     def _take(self, sentence: str) -> None:
         text = self._cleaned(sentence)
-        if not text or _TALK.match(text) or (text.endswith(":") and word_count(text) <= _LABEL_WORDS):
+        if (
+            not any(map(str.isalnum, text))
+            or _TALK.match(text)
+            or (text.endswith(":") and word_count(text) <= _LABEL_WORDS)
+        ):
             return
-        if _ROLE.fullmatch(text) or (self.sentences and _FAREWELL.match(text)):
+        if _ROLE.match(text) or (self.sentences and _FAREWELL.match(text)):
             self.stopped = True
         elif is_circling(text):
             self.stopped = self.looped = True
@@ -131,15 +141,14 @@ class SummaryGate:
             self._add(finished(text))
 
     def _cleaned(self, sentence: str) -> str:
-        text = " ".join(sentence.split())
+        text = one_line(sentence)
         text = _MARKER.sub("", text, count=1) if _MARKER.match(text) else text
         text = re.sub(r"(\*\*|__)(.*?)\1", r"\2", text).strip("*_ ")
         if not self.sentences:
-            text = strip_preamble(text)
-            label = _LABEL.match(text)
-            if label and label.end() < len(text):
-                text = text[label.end() :]
-                text = text[:1].upper() + text[1:]
+            bare = strip_preamble(text)
+            label = _LABEL.match(bare)
+            bare = bare[label.end() :] if label and label.end() < len(bare) else bare
+            text = text if bare == text else bare[:1].upper() + bare[1:]
         return text
 
     def _add(self, sentence: str) -> None:

@@ -39,21 +39,23 @@ def content_words(text: str) -> list[str]:
 
 
 def is_repeat(sentence: str, earlier: Sequence[str]) -> bool:
-    """True when nearly all words of `sentence` make up one of `earlier`."""
+    """True when nearly all words of `sentence` make up one of `earlier`, with the same numbers."""
     words = set(content_words(sentence))
     if len(words) < 3:
         return any(content_words(sentence) == content_words(other) for other in earlier)
     for other in earlier:
         others = set(content_words(other))
+        if {word for word in words ^ others if any(map(str.isdigit, word))}:
+            continue
         if len(words & others) >= _SAME_SHARE * len(words | others) or words <= others:
             return True
     return False
 
 
 def is_circling(sentence: str) -> bool:
-    """True when a run of words comes back within the sentence: three of them three times, five twice."""
+    """True when a run of words comes back within the sentence: three of them four times, five twice."""
     words = content_words(sentence)
-    for size, most in ((3, 2), (5, 1)):
+    for size, most in ((3, 3), (5, 1)):
         runs = Counter(tuple(words[at : at + size]) for at in range(len(words) - size + 1))
         if max(runs.values(), default=0) > most:
             return True
