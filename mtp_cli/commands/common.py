@@ -131,6 +131,13 @@ class Run:
             self.out.write(event.text)
         self.progress.hear(event)
 
+    def meter_only(self, event: JobEvent) -> None:
+        """Decoding is counted; nothing is shown of it but the live line."""
+        from mtp_cli.tasks.job import Part, PartDone, Plan, Text
+
+        if not isinstance(event, (Part, PartDone, Plan, Text)):
+            self.listen(event)
+
     def exact_drafting(self) -> Drafting:
         """As asked for, without leniency."""
         return replace(self.options.drafting, lenient="", alpha=0.0)

@@ -11,8 +11,8 @@ import typer
 
 from mtp_cli.commands.options import Format
 from mtp_cli.readers.document import Kind
-from mtp_cli.tasks.language import NAMES
 from mtp_cli.tasks.summary_wish import Length, Overflow, Style, Wish, parse_length
+from mtp_cli.tasks.text_language import NAMES
 
 
 class SummaryFormat(str, Enum):
@@ -126,7 +126,7 @@ class SummaryOptions:
     length: Length
     kind: Kind | None
     language: str
-    form: SummaryFormat
+    form: SummaryFormat | None
     per_file: bool
     recursive: bool
     overflow: Overflow

@@ -6,9 +6,9 @@ from typing import Any
 
 from mtp_cli.events import FinishReason
 from mtp_cli.readers import Document, Kind
-from mtp_cli.tasks.language import NAMES, language_of
 from mtp_cli.tasks.summarize import Summary
 from mtp_cli.tasks.summary_wish import Wish
+from mtp_cli.tasks.text_language import NAMES, language_of
 
 
 def record_of(document: Document, wish: Wish, found: Summary) -> dict[str, Any]:

@@ -225,7 +225,7 @@ class SummaryRun:
 
     def _tell_language(self, engine: Engine, document: Document, wish: Wish) -> None:
         """A language that the model does not know gives poor summaries: better said beforehand."""
-        from mtp_cli.tasks.language import NAMES, language_of
+        from mtp_cli.tasks.text_language import NAMES, language_of
 
         known = self._run.languages
         code = wish.language or language_of(document.text)

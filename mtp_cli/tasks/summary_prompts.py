@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mtp_cli.readers.document import Kind
-from mtp_cli.tasks.language import NAMES
 from mtp_cli.tasks.prompts import Template, parse_template, template_for
 from mtp_cli.tasks.summary_wish import Length, Style, Wish
+from mtp_cli.tasks.text_language import NAMES
 
 _WHAT = {
     Kind.article: "text",

@@ -11,11 +11,11 @@ from mtp_cli.readers.document import Kind, Message, speakers, talk_of
 from mtp_cli.tasks.digest import groups_of
 from mtp_cli.tasks.facts import unsupported
 from mtp_cli.tasks.keylines import key_sentences, last_sentence
-from mtp_cli.tasks.language import language_of
 from mtp_cli.tasks.prompts import Prompt
 from mtp_cli.tasks.summary_gate import SummaryGate
 from mtp_cli.tasks.summary_prompts import asks_for
 from mtp_cli.tasks.summary_wish import Length, Style, Wish, parse_length
+from mtp_cli.tasks.text_language import language_of
 from mtp_cli.tasks.wording import fit, is_circling, shortened, word_count
 
 
