@@ -16,7 +16,7 @@ from mtp_cli import __version__
 if TYPE_CHECKING:
     from mtp_cli.config import Setting
 
-COMMANDS = ("summarize", "proofread", "bench", "eval", "models", "config", "doctor")
+COMMANDS = ("summarize", "proofread", "bench", "eval", "models", "config", "train", "doctor")
 """In the order of the help text; each is mtp_cli.commands.NAME with `register(app)`."""
 
 

@@ -28,6 +28,10 @@ class ModelFileError(EngineError):
     """The model file is missing, damaged, incomplete or of a kind that is not supported (exit code 3)."""
 
 
+class HeadFileError(EngineError):
+    """The draft head is missing, damaged, or belongs to another model."""
+
+
 class ContextFullError(EngineError):
     """More tokens than the KV cache has room for."""
 
@@ -52,7 +56,19 @@ class ModelInfo:
     has_chat_template: bool
 
 
-DRAFT_MODES = ("auto", "off", "copy")
+@dataclass(frozen=True, slots=True)
+class HeadInfo:
+    """An open draft head. sources: backbone layers whose cache each of its layers reads; weight_bytes and
+    buffer_bytes: all the memory it adds; draft_vocabulary: tokens it can draft, those of the prompt apart."""
+
+    file_bytes: int
+    weight_bytes: int
+    buffer_bytes: int
+    sources: list[list[int]]
+    draft_vocabulary: int
+
+
+DRAFT_MODES = ("auto", "off", "copy", "head", "copy+head")
 """auto: whatever drafters there are, gated by what they cost here; off: plain decoding."""
 LENIENT_RULES = ("chow", "diff", "opt", "token-v1", "token-v2", "token-v3")
 MAX_DRAFT = MAX_WIDTH - 1
@@ -95,16 +111,19 @@ class Step:
     """What one backbone pass gave: committed tokens and where each came from.
 
     drafted, accepted: tested drafts and those kept, up to the end of the answer; lenient: of those accepted,
-    the ones that the model would not have chosen. finish: None while the answer goes on."""
+    the ones that the model would not have chosen. draft_sources: who drafted each tested token; head_steps,
+    head_seconds: what the head was asked for. finish: None while the answer goes on."""
 
     tokens: tuple[int, ...]
     sources: tuple[Source, ...]
     drafted: int
     accepted: int
     lenient: int
-    draft_source: Source
+    draft_sources: tuple[Source, ...]
     finish: FinishReason | None
     seconds: float
+    head_steps: int = 0
+    head_seconds: float = 0.0
 
 
 class Engine(Protocol):
@@ -154,6 +173,16 @@ class Engine(Protocol):
 
     def logits(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
         """Like decode, for any number of tokens; returns [len(tokens), n_vocab]."""
+        ...
+
+    def open_head(self, path: Path) -> None:
+        """Draft with this head from now on. Raises HeadFileError: it is missing, damaged, or another model's;
+        the engine then has the head that it had."""
+        ...
+
+    @property
+    def head(self) -> HeadInfo | None:
+        """The open head, if there is one."""
         ...
 
     def start(

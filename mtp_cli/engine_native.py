@@ -23,6 +23,8 @@ from mtp_cli.engine import (
     ContextFullError,
     Drafting,
     EngineError,
+    HeadFileError,
+    HeadInfo,
     ModelFileError,
     ModelInfo,
     Progress,
@@ -145,7 +147,9 @@ class NativeEngine:
     ) -> Step:
         options = _options(max_tokens, sampling, drafting)
         try:
-            if options["draft_copy"] and drafting.fixed is None and self._price():
+            if drafting.mode in ("head", "copy+head") and self._native.head_info() is None:
+                raise EngineError(f"there is no draft head for this model; --draft {drafting.mode} needs one")
+            if drafting.mode != "off" and drafting.fixed is None and self._price():
                 # measuring ran passes of its own: the logits after the prompt are wanted again
                 self._native.rollback(len(prompt) - 1)
                 self._native.prefill([prompt[-1]], None)
@@ -192,6 +196,63 @@ class NativeEngine:
         self._native.set_costs(costs)
         return measured
 
+    def capture(
+        self, tokens: Sequence[int], layers: Sequence[int]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Like prefill, for training: hidden states [n, n_embd] after the final norm, and for each of `layers`
+        what goes into it [layer, n, n_embd] and its queries after RoPE, scaled [layer, n, heads * head_dim]."""
+        try:
+            return self._native.capture(list(tokens), list(layers))
+        except _native.Error as error:
+            _raise(error)
+
+    def read_cache(
+        self, layer: int, begin: int, end: int
+    ) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.float16]]:
+        """Cached keys (after RoPE) and values of one layer, [end - begin, n_head_kv, head_dim]."""
+        import numpy as np
+
+        try:
+            key, value = self._native.read_cache(layer, begin, end)
+        except _native.Error as error:
+            _raise(error)
+        return key.view(np.float16), value.view(np.float16)
+
+    def open_head(self, path: Path) -> None:
+        """Draft with this head from now on. Raises HeadFileError; the engine then has no other head than
+        before."""
+        try:
+            self._native.open_head(str(path))
+        except _native.Error as error:
+            raise HeadFileError(error.args[1].decode("utf-8", "replace")) from None
+
+    @property
+    def head(self) -> HeadInfo | None:
+        """The open head, if there is one."""
+        found = self._native.head_info()
+        return None if found is None else HeadInfo(**found)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the model file: what a head names as its backbone."""
+        return self._native.fingerprint()
+
+    def head_chain(
+        self,
+        row: int,
+        token: int,
+        guesses: Sequence[tuple[int, int]],
+        vocabulary: Sequence[int],
+        forced: Sequence[int] = (),
+    ) -> tuple[list[int], list[float], npt.NDArray[np.float32]]:
+        """Draft steps by themselves, for tests: from hidden row `row` of the last pass, `token` behind the cache,
+        a (token, kind) copy guess a step, the tokens `vocabulary` beside the head's own, `forced` tokens in place
+        of drafted ones. Returns tokens, probabilities, states [n, n_embd]."""
+        try:
+            return self._native.head_chain(row, token, list(guesses), list(vocabulary), list(forced))
+        except _native.Error as error:
+            _raise(error)
+
     def rollback(self, n_past: int) -> None:
         try:
             self._native.rollback(n_past)
@@ -203,6 +264,14 @@ class NativeEngine:
 
     def close(self) -> None:
         self._native.close()
+
+
+def copy_guesses(
+    prompt: Sequence[int], source: Sequence[int], answer: Sequence[int]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """What copying would have said in the place of each token of prompt and answer (-1: nothing), and the
+    kind of that guess (native/src/draft/copy_guess.h)."""
+    return _native.copy_guesses(list(prompt), list(source), list(answer))
 
 
 def _options(max_tokens: int, sampling: Sampling, drafting: Drafting) -> dict[str, Any]:
@@ -229,7 +298,8 @@ def _options(max_tokens: int, sampling: Sampling, drafting: Drafting) -> dict[st
         "repeat_penalty": sampling.repeat_penalty,
         "repeat_last": max(0, min(sampling.repeat_last, 1 << 30)),
         "seed": sampling.seed & ((1 << 64) - 1),
-        "draft_copy": drafting.mode != "off",
+        "draft_copy": drafting.mode in ("auto", "copy", "copy+head"),
+        "draft_head": drafting.mode in ("auto", "head", "copy+head"),
         "draft_max": drafting.longest,
         "draft_fixed": -1 if drafting.fixed is None else drafting.fixed,
         "lenient_rule": LENIENT_RULES.index(drafting.lenient) + 1 if drafting.lenient else 0,
@@ -245,7 +315,9 @@ def _step(found: dict[str, Any]) -> Step:
         drafted=found["drafted"],
         accepted=found["accepted"],
         lenient=found["lenient"],
-        draft_source=_SOURCES[found["draft_source"]],
+        draft_sources=tuple(_SOURCES[i] for i in found["draft_sources"]),
+        head_steps=found["head_steps"],
+        head_seconds=found["head_seconds"],
         finish=_FINISH[found["finish"]],
         seconds=found["seconds"],
     )

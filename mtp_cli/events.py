@@ -56,25 +56,24 @@ class DraftCounts:
     lenient: int = 0
     positions: list[tuple[int, int]] = field(default_factory=list)
 
-    def add(self, drafted: int, accepted: int, lenient: int = 0) -> None:
-        """One draft: its first `drafted` tokens were tested, the first `accepted` of them kept."""
-        self.drafted += drafted
-        self.accepted += accepted
+    def add(self, place: int, *, kept: bool, lenient: bool = False) -> None:
+        """One tested token, at `place` of its draft."""
+        self.drafted += 1
+        self.accepted += kept
         self.lenient += lenient
-        for place in range(drafted):
-            if place == len(self.positions):
-                self.positions.append((0, 0))
-            tested, kept = self.positions[place]
-            self.positions[place] = (tested + 1, kept + (place < accepted))
+        while len(self.positions) <= place:
+            self.positions.append((0, 0))
+        tested, before = self.positions[place]
+        self.positions[place] = (tested + 1, before + kept)
 
     def merge(self, other: DraftCounts) -> None:
         """Add the counts of another answer."""
         self.drafted += other.drafted
         self.accepted += other.accepted
         self.lenient += other.lenient
+        while len(self.positions) < len(other.positions):
+            self.positions.append((0, 0))
         for place, (tested, kept) in enumerate(other.positions):
-            if place == len(self.positions):
-                self.positions.append((0, 0))
             mine = self.positions[place]
             self.positions[place] = (mine[0] + tested, mine[1] + kept)
 

@@ -86,9 +86,7 @@ def generate(
                 yield StepEvent(token, text, origin, passes, clock() - started, drafted, accepted)
                 if gate.stopped:
                     break
-            if step.drafted:
-                counts = drafts.setdefault(step.draft_source, DraftCounts())
-                _count(counts, step, taken if gate.stopped else None)
+            _count(drafts, step, taken if gate.stopped else None)
             if gate.stopped or step.finish is not None:
                 break
             step = engine.step()
@@ -112,11 +110,11 @@ def generate(
     )
 
 
-def _count(counts: DraftCounts, step: Step, taken: int | None) -> None:
+def _count(drafts: dict[Source, DraftCounts], step: Step, taken: int | None) -> None:
     """Add the draft of a pass. `taken`: the answer ended after that many of its tokens, so that what was
     tested behind them does not count."""
-    if taken is None:
-        counts.add(step.drafted, step.accepted, step.lenient)
-        return
-    accepted = min(step.accepted, taken)
-    counts.add(min(step.drafted, taken), accepted, min(step.lenient, accepted))
+    tested = step.drafted if taken is None else min(step.drafted, taken)
+    for place, source in enumerate(step.draft_sources[:tested]):
+        kept = place < step.accepted
+        # which of the accepted were lenient is not told: they count from the first on
+        drafts.setdefault(source, DraftCounts()).add(place, kept=kept, lenient=kept and place < step.lenient)

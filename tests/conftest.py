@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from cli.catalog_fakes import Shop
+
+# how long an example takes says more about the machine than about the code
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _REAL_CACHE = os.environ.get("MTP_TEST_CACHE_DIR") or os.environ.get("MTP_CACHE_DIR")
 """The cache that model tests may use, as it was before the isolation below; None: the platform's."""

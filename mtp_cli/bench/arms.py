@@ -5,19 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from mtp_cli.heads import HEAD_MODES
+
 REFERENCE = "reference"
 PLAIN = "plain"
 AUTO = "auto"
 COPY = "copy"
+HEAD = "head"
+BOTH = "copy+head"
+GATED = (AUTO, COPY, HEAD, BOTH)
+"""Arms with a gate, by their draft mode."""
 DEFAULT_ARMS = (REFERENCE, PLAIN, AUTO)
 
 NATIVE = "native"
 """The command of every arm but the reference."""
 
 FIXED_LENGTHS = range(1, 16)
-_FIXED = "fixed-"
+_FIXED = {"fixed": AUTO, COPY: COPY, HEAD: HEAD, BOTH: BOTH}
+"""Name before the length -> draft mode."""
 _FIXED_WORKER = "fixed lengths"
-KNOWN = f"{REFERENCE}, {PLAIN}, {AUTO}, {COPY}, {_FIXED}1 to {_FIXED}{FIXED_LENGTHS[-1]}"
+KNOWN = (
+    f"{REFERENCE}, {PLAIN}, {', '.join(GATED)}, and fixed-N, {COPY}-N, {HEAD}-N, {BOTH}-N that always draft N "
+    f"tokens (1 to {FIXED_LENGTHS[-1]})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,11 @@ class Arm:
         return bool(self.drafting.get("lenient"))
 
     @property
+    def heads(self) -> bool:
+        """Uses a draft head, if there is one."""
+        return self.drafting.get("mode") in HEAD_MODES
+
+    @property
     def alone(self) -> bool:
         """Has a process of its own."""
         return self.worker == self.name
@@ -63,12 +78,11 @@ def find(name: str) -> Arm:
         return Arm(name, name, REFERENCE)
     if name == PLAIN:
         return Arm(name, name, drafting={"mode": "off"})
-    if name in (AUTO, COPY):
+    if name in GATED:
         return Arm(name, name, drafting={"mode": name})
-    if name.startswith(_FIXED):
-        length = name.removeprefix(_FIXED)
-        if length in map(str, FIXED_LENGTHS):
-            return Arm(name, _FIXED_WORKER, drafting={"mode": COPY, "fixed": int(length)})
+    drafter, _, length = name.rpartition("-")
+    if drafter in _FIXED and length in map(str, FIXED_LENGTHS):
+        return Arm(name, _FIXED_WORKER, drafting={"mode": _FIXED[drafter], "fixed": int(length)})
     rule, _, alpha = name.partition(":")
     if alpha.replace(".", "", 1).isdecimal():
         return Arm(name, name, drafting={"mode": AUTO, "lenient": rule, "alpha": float(alpha)})

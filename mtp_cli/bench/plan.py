@@ -30,7 +30,7 @@ class Plan:
 
     `temperature` above 0 and `seed` make every arm sample. `fresh`: also process start to first token.
     `verify`: also feed the reference its own text several tokens a pass. `lenient`: the rule of the
-    lenient arms among `arms`, or ""."""
+    lenient arms among `arms`, or "". `head`: the draft head, where it is not the model's own."""
 
     model: Path
     texts: Sequence[Text]
@@ -46,6 +46,7 @@ class Plan:
     widths: Sequence[int] = COST_WIDTHS
     verify: bool = False
     lenient: str = ""
+    head: Path | None = None
     commands: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(COMMANDS))
 
     def command(self, arm: str) -> Sequence[str]:

@@ -50,8 +50,9 @@ class Arm(Protocol):
     Times are wall seconds, except those of `cost`, which are milliseconds.
     """
 
-    def open(self, model: str, n_ctx: int, threads: int) -> dict[str, Any]:
-        """Load. Returns {"threads", "n_ctx", "info": {...}}."""
+    def open(self, model: str, n_ctx: int, threads: int, head: str | None = None) -> dict[str, Any]:
+        """Load; `head`: also the draft head in this file, or the model's own ("auto"). Returns {"threads",
+        "n_ctx", "info": {...}, "head": {...} or None}."""
         ...
 
     def prompts(self, texts: list[str], tasks: list[str], model: str) -> dict[str, Any]:

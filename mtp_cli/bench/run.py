@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mtp_cli.bench import machine
-from mtp_cli.bench.arms import AUTO, COPY, REFERENCE, find
+from mtp_cli.bench.arms import GATED, REFERENCE, find
 from mtp_cli.bench.client import BenchError, Worker
 from mtp_cli.bench.plan import COST_CONTEXT, Plan, prepare, without_sampled_reference
 from mtp_cli.bench.results import Oracle, Prompt, Results, Sample, Verified
@@ -66,7 +66,7 @@ def _open(
         if key not in found:
             notify(f"{arm}: loading the model")
             worker = found[key] = stack.enter_context(Worker(arm, plan.command(arm)))
-            opened = worker.ask("open", model=str(plan.model), n_ctx=n_ctx, threads=threads)
+            opened = worker.ask("open", **_opening(plan, arm, n_ctx, threads))
             if opened["threads"] != threads:
                 raise BenchError(f"arm {arm} runs {opened['threads']} threads instead of {threads}")
             if find(arm).alone:
@@ -79,6 +79,15 @@ def _open(
     return by_arm
 
 
+def _opening(plan: Plan, arm: str, n_ctx: int, threads: int) -> dict[str, Any]:
+    """What `open` needs to know. Arms that share a process with one that drafts by a head open it too."""
+    asked: dict[str, Any] = {"model": str(plan.model), "n_ctx": n_ctx, "threads": threads}
+    kind = find(arm)
+    if any(find(other).heads for other in plan.arms if find(other).worker == kind.worker):
+        asked["head"] = str(plan.head) if plan.head else "auto"
+    return asked
+
+
 def _fresh(plan: Plan, results: Results, n_ctx: int, notify: Notify) -> None:
     """Process start to first token, a new process for every run; one more before to fill the page cache."""
     prompt = results.prompts[0]
@@ -87,7 +96,7 @@ def _fresh(plan: Plan, results: Results, n_ctx: int, notify: Notify) -> None:
     for turn in turns(arms, 1, runs + 1):
         notify(f"{turn.arm}: process start to first token, run {turn.run} of {runs}")
         with Worker(turn.arm, plan.command(turn.arm)) as worker:
-            worker.send("open", model=str(plan.model), n_ctx=n_ctx, threads=results.settings["threads"])
+            worker.send("open", **_opening(plan, turn.arm, n_ctx, results.settings["threads"]))
             worker.send("generate", **_request(plan, turn.arm, prompt), max_tokens=1)
             worker.receive()
             reply = worker.receive()
@@ -131,7 +140,7 @@ def _prompts(plan: Plan, workers: Mapping[str, Worker], results: Results, notify
 
 def _oracle(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
     """For the arms with a gate: how far their drafters would go if it knew the answers."""
-    for arm in (AUTO, COPY):
+    for arm in GATED:
         if arm not in plan.arms:
             continue
         notify(f"{arm}: oracle")

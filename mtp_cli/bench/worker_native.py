@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ class NativeArm:
             raise ArmError("no model is open")
         return self._engine
 
-    def open(self, model: str, n_ctx: int, threads: int) -> dict[str, Any]:
+    def open(self, model: str, n_ctx: int, threads: int, head: str | None = None) -> dict[str, Any]:
         try:
             engine = open_engine(Path(model), n_ctx=n_ctx, n_threads=threads)
         except ModelFileError as error:
@@ -39,6 +40,7 @@ class NativeArm:
         except ImportError as error:
             raise ArmError(f"the native engine is not built: {error}", KIND_MISSING) from error
         self._engine = engine
+        opened = _open_head(engine, Path(model), head) if head else None
         info = engine.info
         described = {
             "architecture": info.architecture,
@@ -51,7 +53,7 @@ class NativeArm:
             "weight_types": dict(info.weight_types),
             "kernel": info.kernel,
         }
-        return {"threads": engine.n_threads, "n_ctx": engine.n_ctx, "info": described}
+        return {"threads": engine.n_threads, "n_ctx": engine.n_ctx, "info": described, "head": opened}
 
     def prompts(self, texts: list[str], tasks: list[str], model: str) -> dict[str, Any]:
         from mtp_cli.bench.prompts import asked
@@ -176,6 +178,21 @@ class NativeArm:
         if self._engine is not None:
             self._engine.close()
             self._engine = None
+
+
+def _open_head(engine: Engine, model: Path, head: str) -> dict[str, Any] | None:
+    """What was opened: `head` is a file, or "auto" for the model's own if it has one."""
+    from mtp_cli.catalog import entry_for_file
+    from mtp_cli.heads import attach_head
+
+    try:
+        path = None if head == "auto" else Path(head)
+        warning = attach_head(engine, model, entry_for_file(model), mode="auto", head=path)
+    except EngineError as error:
+        raise ArmError(str(error), KIND_MODEL) from error
+    if warning:
+        raise ArmError(warning, KIND_MODEL)
+    return asdict(engine.head) if engine.head else None
 
 
 def _counts(counts: DraftCounts) -> dict[str, Any]:

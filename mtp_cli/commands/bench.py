@@ -63,7 +63,8 @@ def bench(
     arms: Annotated[
         str,
         typer.Option(
-            metavar="A,B", help="What to compare: reference, plain, auto, copy, fixed-1 to fixed-15."
+            metavar="A,B", help="What to compare: reference, plain, auto, copy, head, copy+head, and with a fixed length "
+            "fixed-N, copy-N, head-N, copy+head-N."
         ),
     ] = DEFAULT_ARMS,
     prompts: Annotated[
@@ -106,6 +107,10 @@ def bench(
         Path | None,
         typer.Option(metavar="FILE.png|svg", help="Draw the cost of a pass, or the lenient table."),
     ] = None,
+    head: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The draft head; without: the model's own.", show_default=False),
+    ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Never fetch a model.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="One line for each measurement.")] = False,
@@ -135,6 +140,7 @@ def bench(
         seed=seed,
         verify=reference_verify,
         lenient=lenient_table.value if lenient_table is not None else "",
+        head=head,
         offline=offline,
         quiet=quiet,
     )

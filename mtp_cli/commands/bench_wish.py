@@ -34,6 +34,7 @@ class Wish:
     lenient: str
     offline: bool
     quiet: bool
+    head: Path | None = None
 
 
 def arms_of(text: str) -> list[str]:
@@ -105,4 +106,5 @@ def plan_of(wish: Wish) -> Plan:
         widths=() if wish.lenient else COST_WIDTHS,
         verify=wish.verify,
         lenient=wish.lenient,
+        head=wish.head.absolute() if wish.head else None,
     )

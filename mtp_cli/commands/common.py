@@ -88,6 +88,12 @@ class Run:
             kernel=options.kernel,
             progress=self.progress.loading,
         )
+        from mtp_cli.heads import attach_head
+
+        mode = options.drafting.mode
+        warning = attach_head(engine, resolved.path, resolved.entry, mode=mode, head=options.head)
+        if warning:
+            self.warnings.append(warning)
         self.meter.load_seconds = clock() - began
         if options.drafting.lenient and not options.dry_run:
             self.progress.note("--lenient: the text may differ from the model's own")

@@ -38,6 +38,8 @@ class DraftMode(str, Enum):
     auto = "auto"
     off = "off"
     copy = "copy"
+    head = "head"
+    both = "copy+head"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,14 @@ DraftOption = Annotated[
     typer.Option(
         "--draft",
         envvar="MTP_DRAFT",
-        help="Draft several tokens a pass: by copying from the text, where that pays (auto, copy), or not at "
-        "all (off). The text stays the same.",
+        help="Draft several tokens a pass, where that pays: by whatever there is (auto), by copying from the "
+        "text, by the model's draft head, by both, or not at all (off). The text stays the same.",
+    ),
+]
+HeadOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--head", metavar="FILE", help="The draft head to use; without: the model's own.", show_default=False
     ),
 ]
 DraftMaxOption = Annotated[
@@ -201,6 +209,7 @@ class Options:
     dry_run: bool
     sampling: Sampling
     drafting: Drafting
+    head: Path | None = None
 
     @property
     def compares(self) -> bool:

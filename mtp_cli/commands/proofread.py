@@ -21,6 +21,7 @@ from mtp_cli.commands.options import (
     FilesArgument,
     Format,
     FormatOption,
+    HeadOption,
     KernelOption,
     LenientOption,
     MaxTokensOption,
@@ -68,6 +69,7 @@ def proofread(
     kernel: KernelOption = "auto",
     draft: DraftOption = DraftMode.auto,
     draft_max: DraftMaxOption = MAX_DRAFT,
+    head: HeadOption = None,
     lenient: LenientOption = None,
     temperature: TemperatureOption = 0.0,
     top_k: TopKOption = 0,
@@ -100,6 +102,7 @@ def proofread(
         dry_run=dry_run,
         sampling=Sampling(temperature, top_k, top_p, min_p, repeat_penalty, seed=seed),
         drafting=drafting_of(draft, draft_max, lenient),
+        head=head,
     )
     run = Run("proofread", options)
     run_guarded(run, lambda: _work(run, files))

@@ -13,6 +13,7 @@ from mtp_cli.commands.options import (
     DraftMode,
     DraftOption,
     DryRunOption,
+    HeadOption,
     KernelOption,
     LenientOption,
     MaxTokensOption,
@@ -74,6 +75,7 @@ def summarize(
     kernel: KernelOption = "auto",
     draft: DraftOption = DraftMode.auto,
     draft_max: DraftMaxOption = MAX_DRAFT,
+    head: HeadOption = None,
     lenient: LenientOption = None,
     temperature: TemperatureOption = 0.0,
     top_k: TopKOption = 0,
@@ -106,6 +108,7 @@ def summarize(
         dry_run=dry_run,
         sampling=Sampling(temperature, top_k, top_p, min_p, repeat_penalty, seed=seed),
         drafting=drafting_of(draft, draft_max, lenient),
+        head=head,
     )
     wanted = SummaryOptions(style, length, kind, lang, form, per_file, recursive, on_overflow, resume)
     run = Run("summarize", options)

@@ -6,10 +6,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
 #include "decode/decoder.h"
+#include "draft/copy_guess.h"
 
 namespace nb = nanobind;
 using namespace mtp;
@@ -100,6 +102,26 @@ class PyProgress {
 
 using Logits = nb::ndarray<nb::numpy, float, nb::ndim<2>>;
 
+// A new array for Python; owned by this until it is taken.
+template <class T> struct Array {
+    explicit Array(std::vector<size_t> dims) : shape(std::move(dims)) {
+        size_t n = 1;
+        for (const size_t d : shape) n *= d;
+        data = new (std::nothrow) T[std::max<size_t>(1, n)];
+        if (!data) must(Status::error(Code::out_of_memory, "not enough memory for an array"));
+    }
+    ~Array() { delete[] data; }
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+    nb::object take() {
+        T* given = std::exchange(data, nullptr);
+        nb::capsule owner(given, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        return nb::cast(nb::ndarray<nb::numpy, T>(given, shape.size(), shape.data(), owner));
+    }
+    std::vector<size_t> shape;
+    T* data;
+};
+
 class PyEngine {
   public:
     PyEngine(const std::string& path, int64_t n_ctx, int n_threads, const std::string& kernel,
@@ -147,6 +169,78 @@ class PyEngine {
         return Logits(data, {tokens.size(), n_vocab}, owner);
     }
 
+    // hidden [n, n_embd], x [layer, n, n_embd], q [layer, n, n_head head_dim], all float32
+    nb::tuple capture(const std::vector<int32_t>& tokens, const std::vector<int>& layers) {
+        const ModelParams& p = get().model().params;
+        const size_t n = tokens.size(), n_embd = static_cast<size_t>(p.n_embd);
+        const size_t n_q = static_cast<size_t>(p.n_head) * static_cast<size_t>(p.head_dim);
+        Array<float> hidden({n, n_embd}), x({layers.size(), n, n_embd}), q({layers.size(), n, n_q});
+        run([&](Engine& e) {
+            return e.capture(tokens.data(), static_cast<int64_t>(n), layers, hidden.data, x.data, q.data);
+        });
+        return nb::make_tuple(hidden.take(), x.take(), q.take());
+    }
+
+    // f16 bits: keys and values [end - begin, n_head_kv, head_dim]
+    nb::tuple read_cache(int layer, int64_t begin, int64_t end) {
+        const ModelParams& p = get().model().params;
+        if (begin < 0 || end < begin || end > get().length())
+            must(Status::error(Code::bad_argument, "no such positions in the cache"));
+        const auto n = static_cast<size_t>(end - begin);
+        const size_t heads = static_cast<size_t>(p.n_head_kv), dim = static_cast<size_t>(p.head_dim);
+        Array<uint16_t> key({n, heads, dim}), value({n, heads, dim});
+        must(get().read_cache(layer, begin, end, key.data, value.data));
+        return nb::make_tuple(key.take(), value.take());
+    }
+
+    void open_head(const std::string& path) {
+        run([&](Engine& e) { return e.open_head(path); });
+    }
+    nb::object head_info() {
+        const HeadModel* head = get().head();
+        if (!head) return nb::none();
+        nb::dict out;
+        nb::list sources;
+        for (const HeadLayer& l : head->layers) sources.append(l.sources);
+        out["file_bytes"] = head->file_bytes;
+        out["weight_bytes"] = head->weight_bytes;
+        out["buffer_bytes"] = get().head_step()->buffer_bytes();
+        out["sources"] = sources;
+        out["draft_vocabulary"] = 8 * static_cast<int64_t>(head->groups.size());
+        return out;
+    }
+    // For tests: n draft steps from hidden row `row` of the last pass; `token` follows the cache. guesses: one
+    // (token, kind) a step, (-1, 0): none; forced: tokens to go on with instead of the drafted ones.
+    // Returns (tokens, probabilities, states [n, n_embd]).
+    nb::tuple head_chain(int row, int32_t token, const std::vector<std::pair<int32_t, int>>& guesses,
+                         const std::vector<int32_t>& vocabulary, const std::vector<int32_t>& forced) {
+        const int32_t n_vocab = get().model().params.n_vocab;
+        const size_t n = guesses.size(), n_embd = static_cast<size_t>(get().model().params.n_embd);
+        const auto known = [n_vocab](int32_t t) { return t >= 0 && t < n_vocab; };
+        bool sound = known(token) && std::all_of(vocabulary.begin(), vocabulary.end(), known) &&
+                     std::all_of(forced.begin(), forced.end(), known);
+        for (const auto& [guess, kind] : guesses) sound = sound && (kind == 0 || known(guess));
+        if (!sound) must(Status::error(Code::bad_argument, "token id out of range"));
+        std::vector<int32_t> tokens;
+        std::vector<float> shares;
+        Array<float> states({n, n_embd});
+        run([&](Engine& e) {
+            if (Status s = e.head_begin(row); !s.ok()) return s;
+            e.head_step()->set_vocabulary(vocabulary);
+            for (size_t i = 0; i < n; i++) {
+                HeadDraft draft;
+                if (Status s = e.head_draft(token, {guesses[i].first, guesses[i].second}, &draft); !s.ok()) return s;
+                std::copy_n(e.head_step()->state(), n_embd, states.data + i * n_embd);
+                tokens.push_back(draft.token);
+                shares.push_back(draft.probability);
+                token = i < forced.size() ? forced[i] : draft.token;
+            }
+            return Status{};
+        });
+        return nb::make_tuple(tokens, shares, states.take());
+    }
+    std::string fingerprint() { return get().model().fingerprint; }
+
     nb::object hidden(int rows) {
         const size_t n = static_cast<size_t>(get().model().params.n_embd);
         if (rows < 1 || rows > kMaxDecode) must(Status::error(Code::bad_argument, "rows out of range"));
@@ -167,6 +261,7 @@ class PyEngine {
         o.sampling.repeat_last = nb::cast<int>(options["repeat_last"]);
         o.sampling.seed = nb::cast<uint64_t>(options["seed"]);
         o.draft_copy = nb::cast<bool>(options["draft_copy"]);
+        o.draft_head = nb::cast<bool>(options["draft_head"]);
         o.draft_max = nb::cast<int>(options["draft_max"]);
         o.draft_fixed = nb::cast<int>(options["draft_fixed"]);
         o.lenient = static_cast<LenientRule>(nb::cast<int>(options["lenient_rule"]));
@@ -328,7 +423,11 @@ class PyEngine {
         out["drafted"] = step.drafted;
         out["accepted"] = step.accepted;
         out["lenient"] = step.lenient;
-        out["draft_source"] = static_cast<int>(step.draft_source);
+        nb::list drafters;
+        for (const Source s : step.draft_sources) drafters.append(static_cast<int>(s));
+        out["draft_sources"] = drafters;
+        out["head_steps"] = step.head_steps;
+        out["head_seconds"] = step.head_seconds;
         out["finish"] = static_cast<int>(step.finish);
         out["seconds"] = step.seconds;
         return out;
@@ -338,6 +437,18 @@ class PyEngine {
     std::unique_ptr<Decoder> decoder_;
     nb::object foreign_ = nb::none();
 };
+
+// (tokens, kinds) of the copy guesses, one a token of prompt and answer
+nb::tuple guesses(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
+                  const std::vector<int32_t>& answer) {
+    const std::vector<Guess> found = copy_guesses(prompt, source, answer);
+    Array<int32_t> tokens({found.size()}), kinds({found.size()});
+    for (size_t i = 0; i < found.size(); i++) {
+        tokens.data[i] = found[i].token;
+        kinds.data[i] = found[i].kind;
+    }
+    return nb::make_tuple(tokens.take(), kinds.take());
+}
 
 nb::dict kernel_sets() {
     nb::dict out;
@@ -359,12 +470,20 @@ NB_MODULE(_native, m) {
     m.attr("MAX_WIDTH") = kMaxDecode;
     m.def("kernel_sets", &kernel_sets,
           "Kernel sets of this build and CPU: compiled, usable (best first), features.");
+    m.def("copy_guesses", &guesses, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"));
     nb::class_<PyEngine>(m, "Engine")
         .def(nb::init<const std::string&, int64_t, int, const std::string&, nb::object>(), nb::arg("path"),
              nb::arg("n_ctx"), nb::arg("n_threads"), nb::arg("kernel"), nb::arg("progress").none())
         .def("prefill", &PyEngine::prefill, nb::arg("tokens"), nb::arg("progress").none())
         .def("decode", &PyEngine::decode, nb::arg("tokens"))
         .def("logits", &PyEngine::logits, nb::arg("tokens"))
+        .def("capture", &PyEngine::capture, nb::arg("tokens"), nb::arg("layers"))
+        .def("read_cache", &PyEngine::read_cache, nb::arg("layer"), nb::arg("begin"), nb::arg("end"))
+        .def("open_head", &PyEngine::open_head, nb::arg("path"))
+        .def("head_info", &PyEngine::head_info)
+        .def("head_chain", &PyEngine::head_chain, nb::arg("row"), nb::arg("token"), nb::arg("guesses"),
+             nb::arg("vocabulary"), nb::arg("forced"))
+        .def("fingerprint", &PyEngine::fingerprint)
         .def("hidden", &PyEngine::hidden, nb::arg("rows"))
         .def("start", &PyEngine::start, nb::arg("prompt"), nb::arg("source"), nb::arg("options"))
         .def("step", &PyEngine::step)

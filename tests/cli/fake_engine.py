@@ -14,6 +14,8 @@ from mtp_cli.engine import (
     ContextFullError,
     Drafting,
     EngineError,
+    HeadFileError,
+    HeadInfo,
     ModelInfo,
     Progress,
     Sampling,
@@ -65,6 +67,7 @@ class FakeEngine:
         self._pending = END
         self._left = 0
         self._drafting = AUTO
+        self.head: HeadInfo | None = None
 
     @property
     def info(self) -> ModelInfo:
@@ -127,6 +130,11 @@ class FakeEngine:
     def logits(self, tokens: Sequence[int]) -> Any:
         raise NotImplementedError
 
+    def open_head(self, path: Path) -> None:
+        if path.read_bytes() != b"head":
+            raise HeadFileError(f"{path}: is not a draft head")
+        self.head = HeadInfo(4, 4, 4, [[0]], 8)
+
     def start(
         self,
         prompt: Sequence[int],
@@ -140,7 +148,7 @@ class FakeEngine:
         self.starts.append((list(source), sampling, drafting))
         self._left, self._drafting = max_tokens, drafting
         if max_tokens <= 0:
-            return Step((), (), 0, 0, 0, "backbone", FinishReason.TOKEN_LIMIT, 0.0)
+            return Step((), (), 0, 0, 0, (), FinishReason.TOKEN_LIMIT, 0.0)
         return self._commit([self._next_token], 0, 0)
 
     def step(self) -> Step:
@@ -163,7 +171,7 @@ class FakeEngine:
         elif finish is None and self.n_past >= self._n_ctx:
             finish = FinishReason.CONTEXT_FULL
         lenient = 1 if right and self._drafting.lenient else 0
-        return Step(tuple(tokens), sources, drafted, right, lenient, "copy", finish, 0.0)
+        return Step(tuple(tokens), sources, drafted, right, lenient, ("copy",) * drafted, finish, 0.0)
 
     def rollback(self, n_past: int) -> None:
         if n_past and self._window and self.n_past - n_past > self._window:

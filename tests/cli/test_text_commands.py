@@ -308,7 +308,7 @@ def test_options_reach_the_engine(mtp: Mtp, command: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "--draft head",
+        "--draft tail",
         "--draft-max 16",
         "--draft-max -1",
         "--lenient token-v4",

@@ -27,7 +27,7 @@ bool Decoder::commit(int32_t token, Source source, Step* out) {
     history_.push_back(token);
     out->tokens.push_back(token);
     out->sources.push_back(source);
-    if (options_.draft_copy) copy_.append(token);
+    if (tracks()) copy_.append(token);
     if (++generated_ >= options_.max_tokens) finish_ = Finish::token_limit;
     return finish_ == Finish::none;
 }
@@ -48,7 +48,10 @@ Status Decoder::start(const std::vector<int32_t>& prompt, const std::vector<int3
     const auto is_token = [n_vocab](int32_t id) { return id >= 0 && id < n_vocab; };
     // a source of other ids can't be copied
     const bool sound = std::all_of(source.begin(), source.end(), is_token);
-    if (options.draft_copy) copy_.start(prompt, sound ? source : std::vector<int32_t>());
+    options_.draft_head = options.draft_head && engine_->head() != nullptr;
+    if (tracks()) copy_.start(prompt, sound ? source : std::vector<int32_t>());
+    if (options_.draft_head) engine_->head_step()->set_vocabulary(prompt);
+    state_row_ = row;
     if (options.max_tokens <= 0) {
         finish_ = Finish::token_limit;
     } else {
@@ -67,37 +70,123 @@ int Decoder::room() const {
     return static_cast<int>(std::max<int64_t>(0, std::min({context, limit, most, int64_t{kMaxDraft}})));
 }
 
-// Fills draft_ and says how many of its tokens to test.
-int Decoder::propose(Draft* draft) {
-    draft->clear();
-    const int room = this->room();
-    if (room == 0) return 0;
-    if (foreign_) {
-        for (const int32_t token : foreign_(history_)) {
-            // an id that is no token can't be right, and nothing after it can be
-            if (static_cast<int>(draft->tokens.size()) >= room || token < 0 ||
-                token >= engine_->model().params.n_vocab)
-                break;
-            draft->tokens.push_back(token);
-            draft->confidence.push_back(1);
-        }
-        draft->source = Source::head;
-        return static_cast<int>(draft->tokens.size());
+int Decoder::propose_foreign(int room) {
+    for (const int32_t token : foreign_(history_)) {
+        // an id that is no token can't be right, and nothing after it can be
+        if (static_cast<int>(draft_.tokens.size()) >= room || token < 0 ||
+            token >= engine_->model().params.n_vocab)
+            break;
+        draft_.tokens.push_back(token);
+        draft_.source.push_back(Source::head);
+        draft_.confidence.push_back(1);
     }
-    if (!options_.draft_copy) return 0;
-    copy_.propose(room, draft, &other_);
-    if (options_.draft_fixed >= 0 || !gate_.ready()) {
+    return static_cast<int>(draft_.tokens.size());
+}
+
+// draft_: the better of the two copies, and how much of it to test.
+int Decoder::propose_copy(int room, DraftGate::Choice* choice) {
+    copy_.propose(room, &draft_, &other_);
+    if (!gate_.ready() || options_.draft_fixed >= 0) {
         const auto first = [](const Draft& d) { return d.confidence.empty() ? 0.0f : d.confidence[0]; };
-        if (first(other_) > first(*draft)) std::swap(*draft, other_);
-        return static_cast<int>(draft->tokens.size());
+        if (first(other_) > first(draft_)) std::swap(draft_, other_);
+        return static_cast<int>(draft_.tokens.size());
     }
-    DraftGate::Choice choice = gate_.choose(*draft);
+    *choice = gate_.choose(draft_);
     const DraftGate::Choice other = gate_.choose(other_);
-    if (other.rate > choice.rate) {
-        std::swap(*draft, other_);
-        choice = other;
+    if (other.rate > choice->rate) {
+        std::swap(draft_, other_);
+        *choice = other;
     }
-    return choice.length;
+    return choice->length;
+}
+
+// A copy that is nearly sure needs no second opinion.
+bool Decoder::wants_head(const DraftGate::Choice& copied) {
+    constexpr float sure = 0.93f;
+    if (!options_.draft_head) return false;
+    if (options_.draft_fixed >= 0 || !gate_.ready()) return true;
+    if (copied.length > 0 && draft_.confidence[0] >= sure) return false;
+    return head_.worth_asking();
+}
+
+// chain_: what the head drafts, for as long as it may pay; with the rest of a copy that says the same.
+Status Decoder::propose_head(int room, Step* out) {
+    chain_.clear();
+    if (Status s = engine_->head_begin(state_row_); !s.ok()) return s;
+    CopyGuess ahead = copy_.guess();
+    ahead.reset();
+    int32_t token = history_.back();
+    const double started = now();
+    for (int d = 0; d < room; d++) {
+        const Guess guess = ahead.guess();
+        HeadDraft drafted;
+        const double began = now();
+        if (Status s = engine_->head_draft(token, guess, &drafted); !s.ok()) return s;
+        const double took = now() - began;
+        head_step_s_ = head_step_s_ == 0 ? took : head_step_s_ + 0.05 * (std::min(took, 3 * head_step_s_) - head_step_s_);
+        out->head_steps++;
+        token = drafted.token;
+        const int cell = DraftHead::cell(drafted.probability, d, guess, token);
+        chain_.push(token, Source::head, head_.confidence(cell), cell);
+        if (engine_->tokenizer().is_end(token)) break;
+        if (options_.draft_fixed < 0 && gate_.ready() && !gate_.goes_on(chain_, now() - started, head_step_s_)) break;
+        ahead.append(token);
+    }
+    out->head_seconds = now() - started;
+    for (const Draft* copied : {&draft_, &other_}) {
+        const size_t n = chain_.tokens.size();
+        if (!options_.draft_copy || copied->tokens.size() <= n ||
+            !std::equal(chain_.tokens.begin(), chain_.tokens.end(), copied->tokens.begin()))
+            continue;
+        for (size_t d = n; d < copied->tokens.size(); d++)
+            chain_.push(copied->tokens[d], Source::copy, copied->confidence[d], copied->cell[d]);
+        break;
+    }
+    return {};
+}
+
+// Fills draft_ and says how many of its tokens to test.
+Status Decoder::propose(Step* out, int* length) {
+    draft_.clear();
+    other_.clear();
+    *length = 0;
+    const int room = this->room();
+    if (room == 0) return {};
+    if (foreign_) {
+        *length = propose_foreign(room);
+        return {};
+    }
+    DraftGate::Choice choice;
+    if (gate_.ready()) choice = gate_.choose(draft_);
+    if (options_.draft_copy) *length = propose_copy(room, &choice);
+    if (!wants_head(choice)) return {};
+    rate_without_ = choice.rate;
+    if (Status s = propose_head(room, out); !s.ok()) return s;
+    if (options_.draft_fixed >= 0 || !gate_.ready()) {
+        const bool copies = !draft_.tokens.empty() && draft_.confidence[0] > chain_.confidence[0];
+        if (!copies) std::swap(draft_, chain_);
+        *length = static_cast<int>(draft_.tokens.size());
+        return {};
+    }
+    const DraftGate::Choice headed = gate_.choose(chain_, out->head_seconds);
+    if (headed.rate >= gate_.choose(draft_, out->head_seconds).rate) {
+        std::swap(draft_, chain_);
+        *length = headed.length;
+    }
+    return {};
+}
+
+void Decoder::learn(const Step& out, const std::vector<bool>& right) {
+    for (size_t d = 0; d < right.size() && d < draft_.cell.size(); d++) {
+        if (draft_.source[d] == Source::head) {
+            head_.learn(draft_.cell[d], right[d]);
+        } else {
+            copy_.learn(draft_.cell[d], right[d]);
+        }
+    }
+    if (out.drafted > 0 && !foreign_) copy_.learn_outcome(out.drafted, out.accepted);
+    if (out.head_steps > 0 && rate_without_ > 0)
+        head_.learn_gain(static_cast<double>(out.accepted + 1) - rate_without_ * out.seconds);
 }
 
 Status Decoder::step(Step* out) {
@@ -110,19 +199,24 @@ Status Decoder::step(Step* out) {
         return Status::error(Code::bad_argument, "step must follow start or step, with nothing in between");
     }
     const double started = now();
-    const int g = propose(&draft_);
+    int g = 0;
+    if (Status s = propose(out, &g); !s.ok()) return s;
     feed_.assign(1, history_.back());
     feed_.insert(feed_.end(), draft_.tokens.begin(), draft_.tokens.begin() + g);
     const int64_t length = engine_->length();
     const bool wants_logits = !options_.sampling.plain_greedy() || options_.lenient != LenientRule::off;
     next_.resize(feed_.size());
+    const double verified = now();
     if (Status s = engine_->decode(feed_.data(), g + 1, next_.data(), wants_logits); !s.ok()) return s;
+    const double verify_s = now() - verified;
 
     // row d stands after d drafts that were right
     int kept = 0;
+    right_.clear();
     for (int d = 0; d <= g; d++) {
         int32_t token = choose(d);
         bool right = d < g && token == draft_.tokens[static_cast<size_t>(d)];
+        const Source source = d < g ? draft_.source[static_cast<size_t>(d)] : Source::backbone;
         if (d < g && !right && options_.lenient != LenientRule::off) {
             const int32_t draft = draft_.tokens[static_cast<size_t>(d)];
             const float q = draft_.confidence[static_cast<size_t>(d)];
@@ -135,20 +229,21 @@ Status Decoder::step(Step* out) {
         }
         if (d < g) {
             out->drafted++;
+            out->draft_sources.push_back(source);
             if (right) out->accepted++;
-            if (!draft_.cell.empty()) copy_.learn(draft_.cell[static_cast<size_t>(d)], right);
+            right_.push_back(right);
         }
-        const bool goes_on = commit(token, right ? draft_.source : Source::backbone, out);
+        const bool goes_on = commit(token, right ? source : Source::backbone, out);
         if (right && finish_ != Finish::end_token) kept++;
         if (!goes_on || !right) break;
     }
     if (Status s = engine_->rollback(length + 1 + kept); !s.ok()) return s;
-    if (out->drafted > 0) copy_.learn_outcome(out->drafted, out->accepted);
-    if (g > 0) out->draft_source = draft_.source;
+    state_row_ = kept;
     if (finish_ == Finish::none && engine_->length() >= engine_->n_ctx()) finish_ = Finish::context_full;
     out->finish = finish_;
     out->seconds = now() - started;
-    gate_.learn(g + 1, out->seconds);
+    learn(*out, right_);
+    gate_.learn(g + 1, verify_s);
     return {};
 }
 

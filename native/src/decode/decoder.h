@@ -8,6 +8,7 @@
 
 #include "../draft/draft_copy.h"
 #include "../draft/draft_gate.h"
+#include "../draft/draft_head.h"
 #include "engine.h"
 #include "lenient.h"
 #include "sampler.h"
@@ -19,6 +20,7 @@ enum class Finish : uint8_t { none, end_token, token_limit, context_full };
 struct DecodeOptions {
     SamplingOptions sampling;
     bool draft_copy = false;
+    bool draft_head = false;  // if the engine has one
     int draft_max = kMaxDraft;
     int draft_fixed = -1;  // >= 0: always this many tokens, where there are so many; no gate
     LenientRule lenient = LenientRule::off;
@@ -33,7 +35,9 @@ struct Step {
     int drafted = 0;              // tested drafts, counted up to the end of the answer
     int accepted = 0;
     int lenient = 0;  // of the accepted, those that the backbone would not have chosen
-    Source draft_source = Source::backbone;
+    std::vector<Source> draft_sources;  // of the tested drafts
+    int head_steps = 0;                 // drafted by the head, tested or not
+    double head_seconds = 0;
     Finish finish = Finish::none;
     double seconds = 0;
 };
@@ -65,7 +69,13 @@ class Decoder {
 
   private:
     bool commit(int32_t token, Source source, Step* out);  // false: the answer is over
-    int propose(Draft* draft);
+    Status propose(Step* out, int* length);
+    int propose_foreign(int room);
+    int propose_copy(int room, DraftGate::Choice* choice);
+    Status propose_head(int room, Step* out);
+    bool wants_head(const DraftGate::Choice& copied);
+    bool tracks() const { return options_.draft_copy || options_.draft_head; }
+    void learn(const Step& out, const std::vector<bool>& right);
     int room() const;
     int32_t choose(int row);
 
@@ -73,9 +83,14 @@ class Decoder {
     DecodeOptions options_;
     Sampler sampler_{SamplingOptions{}};
     DraftCopy copy_;
+    DraftHead head_;
     DraftGate gate_;
     ForeignDrafter foreign_;
-    Draft draft_, other_;
+    Draft draft_, other_, chain_;
+    int state_row_ = 0;          // hidden row of the last pass that belongs to the newest cached token
+    double head_step_s_ = 0;     // seconds of a draft step, lately
+    double rate_without_ = 0;    // tokens a second that the pass was expected to give without the head
+    std::vector<bool> right_;
     std::vector<int32_t> history_;  // prompt and answer
     std::vector<int32_t> feed_, next_;
     int64_t generated_ = 0;

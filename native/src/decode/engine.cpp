@@ -112,10 +112,10 @@ bool Engine::poll_abort(void* self) {
     return engine.aborted_;
 }
 
-Status Engine::graph(int k, int rows, bool screened, PassGraph** out) {
-    auto& slot = graphs_[{k, rows, screened}];
+Status Engine::graph(const PassShape& shape, PassGraph** out) {
+    auto& slot = graphs_[shape];
     if (!slot) {
-        if (Status s = PassGraph::build(&context_, k, rows, screened, &slot); !s.ok()) return s;
+        if (Status s = PassGraph::build(&context_, shape, &slot); !s.ok()) return s;
     }
     *out = slot.get();
     return {};
@@ -129,30 +129,36 @@ bool Engine::screening() {
     return false;
 }
 
-Status Engine::forward(const int32_t* tokens, int k, int rows, bool screened) {
-    PassGraph* graph = nullptr;
-    if (Status s = this->graph(k, rows, screened, &graph); !s.ok()) return s;
-    context_.pass = {k, cache_.length(), tokens, k - rows};
-    rope_tables(*model_, context_.pass, work_.get());
-    graph->reset();
-    ggml_cplan plan = ggml_graph_plan(graph->graph(), options_.n_threads, pool_);
+Status Engine::compute(ggml_cgraph* graph) {
+    ggml_cplan plan = ggml_graph_plan(graph, options_.n_threads, pool_);
     if (plan.work_size > plan_buffer_.size()) plan_buffer_.resize(plan.work_size);
     plan.work_data = plan_buffer_.data();
     plan.abort_callback = poll_abort;
     plan.abort_callback_data = this;
-    rows_end_ = -1;
-    cache_.reserve(k);
-    const ggml_status status = ggml_graph_compute(graph->graph(), &plan);
+    const ggml_status status = ggml_graph_compute(graph, &plan);
     if (status == GGML_STATUS_ABORTED) {
         aborted_ = false;
         return Status::error(Code::aborted, "aborted");
     }
     if (status != GGML_STATUS_SUCCESS) return Status::error(Code::internal, "a pass failed in ggml");
+    return {};
+}
+
+Status Engine::forward(const int32_t* tokens, const PassShape& shape) {
+    PassGraph* graph = nullptr;
+    const int k = shape.width, rows = shape.rows;
+    if (Status s = this->graph(shape, &graph); !s.ok()) return s;
+    context_.pass = {k, cache_.length(), tokens, k - rows};
+    rope_tables(*model_, context_.pass, work_.get());
+    graph->reset();
+    rows_end_ = -1;
+    cache_.reserve(k);
+    if (Status s = compute(graph->graph()); !s.ok()) return s;
     cache_.extend(k);
     rows_ = rows;
     rows_end_ = rows > 0 ? cache_.length() : -1;
-    screened_ = screened;
-    if (screened) count_survivors(rows);
+    screened_ = shape.output == PassOutput::screened;
+    if (screened_) count_survivors(rows);
     return {};
 }
 
@@ -200,7 +206,7 @@ Status Engine::prefill(const int32_t* tokens, int64_t n, const Progress& progres
     for (int64_t done = 0; done < n;) {
         const int k = static_cast<int>(std::min<int64_t>(kMaxWidth, n - done));
         const bool last = done + k == n;
-        if (Status s = forward(tokens + done, k, last ? 1 : 0, false); !s.ok()) return s;
+        if (Status s = forward(tokens + done, {k, last ? 1 : 0}); !s.ok()) return s;
         done += k;
         if (progress) progress(done, n);
     }
@@ -214,7 +220,8 @@ Status Engine::decode(const int32_t* tokens, int n, int32_t* next, bool with_log
                              "a pass takes at most " + std::to_string(kMaxDecode) + " tokens");
     if (Status s = check(tokens, n); !s.ok()) return s;
     aborted_ = false;
-    if (Status s = forward(tokens, n, n, !with_logits && screening()); !s.ok()) return s;
+    const PassOutput output = !with_logits && screening() ? PassOutput::screened : PassOutput::logits;
+    if (Status s = forward(tokens, {n, n, output}); !s.ok()) return s;
     for (int i = 0; i < n; i++) next[i] = best(i);
     return {};
 }
@@ -225,10 +232,88 @@ Status Engine::logits(const int32_t* tokens, int64_t n, float* out) {
     const int64_t n_vocab = model_->params.n_vocab;
     for (int64_t done = 0; done < n;) {
         const int k = static_cast<int>(std::min<int64_t>(kMaxDecode, n - done));
-        if (Status s = forward(tokens + done, k, k, false); !s.ok()) return s;
+        if (Status s = forward(tokens + done, {k, k}); !s.ok()) return s;
         std::memcpy(out + done * n_vocab, work_->logits.get(),
                     static_cast<size_t>(k * n_vocab) * sizeof(float));
         done += k;
+    }
+    return {};
+}
+
+Status Engine::open_head(const std::string& path) {
+    std::unique_ptr<HeadModel> head;
+    std::unique_ptr<HeadStep> step;
+    if (Status s = HeadModel::load(path, *model_, &head); !s.ok()) return s;
+    if (Status s = HeadStep::build(model_.get(), head.get(), context_.kernels, &cache_, options_.n_threads, &step);
+        !s.ok())
+        return s;
+    head_step_ = std::move(step);
+    head_ = std::move(head);
+    return {};
+}
+
+Status Engine::head_begin(int row) {
+    if (!head_step_) return Status::error(Code::bad_argument, "there is no draft head");
+    if (row < 0 || row >= kMaxWidth || cache_.length() == 0)
+        return Status::error(Code::bad_argument, "no state to draft from");
+    head_step_->begin(work_->hidden.data() + int64_t{row} * model_->params.n_embd);
+    return {};
+}
+
+Status Engine::head_draft(int32_t token, const Guess& guess, HeadDraft* out) {
+    if (!head_step_) return Status::error(Code::bad_argument, "there is no draft head");
+    head_step_->prepare(token, guess);
+    if (Status s = compute(head_step_->graph()); !s.ok()) return s;
+    *out = head_step_->result();
+    return {};
+}
+
+Status Engine::capture(const int32_t* tokens, int64_t n, const std::vector<int>& layers, float* hidden,
+                       float* x, float* q) {
+    const ModelParams& p = model_->params;
+    if (Status s = check(tokens, n); !s.ok()) return s;
+    for (const int layer : layers) {
+        if (layer < 0 || layer >= p.n_layer) return Status::error(Code::bad_argument, "layer out of range");
+    }
+    aborted_ = false;
+    const int64_t n_q = int64_t{p.n_head} * p.head_dim;
+    if (capture_.layers != layers) {  // the graphs know the layers
+        for (auto it = graphs_.begin(); it != graphs_.end();)
+            it = it->first.capture ? graphs_.erase(it) : std::next(it);
+        capture_.layers = layers;
+        capture_.x.resize(layers.size() * static_cast<size_t>(kMaxWidth * p.n_embd));
+        capture_.q.resize(layers.size() * static_cast<size_t>(kMaxWidth * n_q));
+        context_.capture = &capture_;
+    }
+    for (int64_t done = 0; done < n;) {
+        const int k = static_cast<int>(std::min<int64_t>(kMaxWidth, n - done));
+        if (Status s = forward(tokens + done, {k, k, PassOutput::hidden, !layers.empty()}); !s.ok()) return s;
+        rows_end_ = -1;  // no logits
+        std::copy_n(work_->hidden.data(), k * p.n_embd, hidden + done * p.n_embd);
+        for (size_t i = 0; i < layers.size(); i++) {
+            const auto slot = static_cast<int64_t>(i);
+            std::copy_n(capture_.x.data() + slot * kMaxWidth * p.n_embd, k * p.n_embd,
+                        x + (slot * n + done) * p.n_embd);
+            std::copy_n(capture_.q.data() + slot * kMaxWidth * n_q, k * n_q, q + (slot * n + done) * n_q);
+        }
+        done += k;
+    }
+    return {};
+}
+
+Status Engine::read_cache(int layer, int64_t begin, int64_t end, uint16_t* key, uint16_t* value) const {
+    const ModelParams& p = model_->params;
+    if (layer < 0 || layer >= p.n_layer || begin < 0 || end > cache_.length() || begin > end)
+        return Status::error(Code::bad_argument, "no such layer or positions in the cache");
+    if (cache_.length() - begin > cache_.capacity(layer))
+        return Status::error(Code::bad_argument, "the sliding window has dropped these positions");
+    for (int64_t position = begin; position < end; position++) {
+        const int64_t slot = position % cache_.capacity(layer);
+        for (int head = 0; head < p.n_head_kv; head++) {
+            const uint16_t* from = cache_.key(layer, head) + slot / 8 * 8 * p.head_dim + slot % 8;
+            for (int i = 0; i < p.head_dim; i++) *key++ = from[8 * i];
+            value = std::copy_n(cache_.value(layer, head) + slot * p.head_dim, p.head_dim, value);
+        }
     }
     return {};
 }

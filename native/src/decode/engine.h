@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "../graph/graph.h"
+#include "../head/head_step.h"
 #include "../kv/kv_cache.h"
 #include "../model/model.h"
 #include "../text/tokenizer.h"
@@ -54,6 +54,20 @@ class Engine {
     Status decode(const int32_t* tokens, int n, int32_t* next, bool with_logits = false);
     // Any number of tokens; out: [n][n_vocab].
     Status logits(const int32_t* tokens, int64_t n, float* out);
+    // Any number of tokens, for training: hidden states [n][n_embd] of all of them, and for each of `layers`
+    // what goes in, x [layer][n][n_embd], and the queries, q [layer][n][n_head head_dim].
+    Status capture(const int32_t* tokens, int64_t n, const std::vector<int>& layers, float* hidden, float* x,
+                   float* q);
+    // Cached keys and values of one layer, positions [begin, end): f16 [end - begin][n_head_kv][head_dim].
+    Status read_cache(int layer, int64_t begin, int64_t end, uint16_t* key, uint16_t* value) const;
+    // A draft head for this model. Errors leave the engine as it was, without one.
+    Status open_head(const std::string& path);
+    const HeadModel* head() const { return head_.get(); }
+    HeadStep* head_step() { return head_step_.get(); }
+    // The state after the newest token of the cache goes into the head: hidden row `row` of the last pass.
+    Status head_begin(int row);
+    // What follows `token`, the first that is in no cache; then what follows the result, and so on.
+    Status head_draft(int32_t token, const Guess& guess, HeadDraft* out);
     Status rollback(int64_t length) { return cache_.truncate(length); }
     void abort() { aborted_ = true; }
     void set_interrupt(Interrupt interrupt) { interrupt_ = std::move(interrupt); }
@@ -80,11 +94,12 @@ class Engine {
     Engine() = default;
     Status set_up();
     Status check(const int32_t* tokens, int64_t n) const;
-    // Runs one pass and appends its tokens to the cache; the last `rows` of them get logits.
-    Status forward(const int32_t* tokens, int k, int rows, bool screened);
-    Status graph(int k, int rows, bool screened, PassGraph** out);
+    // Runs one pass and appends its tokens to the cache.
+    Status forward(const int32_t* tokens, const PassShape& shape);
+    Status graph(const PassShape& shape, PassGraph** out);
     bool screening();  // whether an arg-max is to be screened: it pays, most of the time
     void count_survivors(int rows);
+    Status compute(ggml_cgraph* graph);
     static bool poll_abort(void* self);
 
     EngineOptions options_;
@@ -98,7 +113,10 @@ class Engine {
     int64_t rows_end_ = -1;  // length of the cache after it
     std::unique_ptr<Workspace> work_;
     OpContext context_;
-    std::map<std::tuple<int, int, bool>, std::unique_ptr<PassGraph>> graphs_;  // by (width, rows, screened)
+    std::map<PassShape, std::unique_ptr<PassGraph>> graphs_;
+    Capture capture_;
+    std::unique_ptr<HeadModel> head_;
+    std::unique_ptr<HeadStep> head_step_;
     ggml_threadpool* pool_ = nullptr;
     std::vector<uint8_t> plan_buffer_;
     Interrupt interrupt_;

@@ -83,12 +83,9 @@ void DraftCopy::propose(int max, Draft* from_source, Draft* from_suffix) const {
     from_suffix->clear();
     const auto fill = [&](Draft* draft, const std::vector<int32_t>& text, int64_t at, bool is_source,
                           int64_t agreed, bool ambiguous) {
-        draft->source = Source::copy;
         for (int d = 0; d < max && at + d < static_cast<int64_t>(text.size()); d++) {
             const int cell = cell_of(is_source, agreed, d, ambiguous, outcome_);
-            draft->tokens.push_back(text[static_cast<size_t>(at + d)]);
-            draft->confidence.push_back(calibration_.share(cell));
-            draft->cell.push_back(cell);
+            draft->push(text[static_cast<size_t>(at + d)], Source::copy, calibration_.share(cell), cell);
         }
     };
     if (source_.active()) fill(from_source, source_.source(), source_.position(), true, source_.run(), false);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "copy_guess.h"
 #include "drafter.h"
 #include "source_align.h"
 #include "suffix_automaton.h"
@@ -20,6 +21,7 @@ class DraftCopy {
     void propose(int max, Draft* from_source, Draft* from_suffix) const;
     // How the last draft fared: tested tokens, and those of them that were right.
     void learn_outcome(int tested, int accepted);
+    CopyGuess guess() const { return CopyGuess(suffix_, source_); }  // valid as long as this
     void learn(int cell, bool was_right) { calibration_.learn(cell, was_right); }
 
   private:

@@ -5,16 +5,29 @@
 namespace mtp {
 
 // Expected tokens: 1 + S_1 + .. + S_g, where S_d is the product of the first d confidences.
-DraftGate::Choice DraftGate::choose(const Draft& draft) const {
-    Choice best{0, 1.0 / cost_[0]};
+DraftGate::Choice DraftGate::choose(const Draft& draft, double spent) const {
+    Choice best{0, 1.0 / (cost_[0] + spent)};
     double survival = 1, expected = 1;
     for (size_t g = 1; g <= draft.tokens.size() && g < cost_.size(); g++) {
         survival *= static_cast<double>(draft.confidence[g - 1]);
         expected += survival;
-        const double rate = expected / cost_[g];
+        const double rate = expected / (cost_[g] + spent);
         if (rate > best.rate) best = {static_cast<int>(g), rate};
     }
     return best;
+}
+
+bool DraftGate::goes_on(const Draft& draft, double spent, double seconds) const {
+    constexpr double hopeful = 0.9;  // confidence of a token that is not drafted yet
+    const size_t g = draft.tokens.size() + 1;
+    if (g >= cost_.size()) return false;
+    double survival = 1, expected = 1;
+    for (const float confidence : draft.confidence) {
+        survival *= static_cast<double>(confidence);
+        expected += survival;
+    }
+    const double rate = std::max(choose(draft, spent).rate, expected / (cost_[g - 1] + spent));
+    return (expected + hopeful * survival) / (cost_[g] + spent + seconds) > rate;
 }
 
 void DraftGate::learn(int k, double seconds) {

@@ -19,7 +19,10 @@ class DraftGate {
         int length = 0;
         double rate = 0;
     };
-    Choice choose(const Draft& draft) const;
+    // spent: seconds that drafting took, whatever is tested now
+    Choice choose(const Draft& draft, double spent = 0) const;
+    // Whether drafting one more token, which takes `seconds`, may pay.
+    bool goes_on(const Draft& draft, double spent, double seconds) const;
     // What a pass over k tokens took just now: corrects the shape of the curve, slowly.
     void learn(int k, double seconds);
 

@@ -12,14 +12,21 @@ enum class Source : uint8_t { backbone, copy, head };
 constexpr int kMaxDraft = 15;  // with the pending token, a pass of 16
 
 struct Draft {
-    Source source = Source::copy;
     std::vector<int32_t> tokens;    // at most kMaxDraft
+    std::vector<Source> source;     // who drafted each token
     std::vector<float> confidence;  // of each token, given that those before it were right
-    std::vector<int> cell;          // of the calibration table, one a token
+    std::vector<int> cell;          // of its drafter's calibration table, one a token; none: not calibrated
     void clear() {
         tokens.clear();
+        source.clear();
         confidence.clear();
         cell.clear();
+    }
+    void push(int32_t token, Source from, float sure, int at) {
+        tokens.push_back(token);
+        source.push_back(from);
+        confidence.push_back(sure);
+        cell.push_back(at);
     }
 };
 

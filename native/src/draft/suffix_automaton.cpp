@@ -16,8 +16,8 @@ void SuffixAutomaton::clear() {
     edges_.clear();
     states_.assign(1, State{});
     out_.assign(1, {});
-    last_ = match_ = 0;
-    match_length_ = 0;
+    last_ = 0;
+    match_ = {};
 }
 
 int32_t SuffixAutomaton::next(int32_t state, int32_t token) const {
@@ -30,23 +30,17 @@ void SuffixAutomaton::set_next(int32_t state, int32_t token, int32_t to) {
         out_[static_cast<size_t>(state)].push_back(token);
 }
 
-// Before `token` is part of the automaton: so what it finds ended earlier.
-void SuffixAutomaton::advance_match(int32_t token) {
-    while (match_ != 0 && next(match_, token) < 0) {
-        match_ = states_[static_cast<size_t>(match_)].link;
-        match_length_ = states_[static_cast<size_t>(match_)].length;
+SuffixAutomaton::Match SuffixAutomaton::advanced(Match match, int32_t token) const {
+    while (match.state != 0 && next(match.state, token) < 0) {
+        match.state = states_[static_cast<size_t>(match.state)].link;
+        match.length = states_[static_cast<size_t>(match.state)].length;
     }
-    const int32_t to = next(match_, token);
-    if (to < 0) {
-        match_length_ = 0;
-    } else {
-        match_ = to;
-        match_length_++;
-    }
+    const int32_t to = next(match.state, token);
+    return to < 0 ? Match{0, 0} : Match{to, match.length + 1};
 }
 
 void SuffixAutomaton::append(int32_t token) {
-    advance_match(token);
+    match_ = advanced(match_, token);  // before `token` is part of it: so what it finds ended earlier
     tokens_.push_back(token);
     const auto current = static_cast<int32_t>(states_.size());
     states_.push_back({-1, static_cast<int64_t>(tokens_.size()), static_cast<int64_t>(tokens_.size())});
@@ -75,7 +69,8 @@ void SuffixAutomaton::append(int32_t token) {
             states_[static_cast<size_t>(q)].link = clone;
             states_[static_cast<size_t>(current)].link = clone;
             // a match of at most the clone's length now belongs to the clone
-            if (match_ == q && match_length_ <= states_[static_cast<size_t>(clone)].length) match_ = clone;
+            if (match_.state == q && match_.length <= states_[static_cast<size_t>(clone)].length)
+                match_.state = clone;
         }
     }
     last_ = current;

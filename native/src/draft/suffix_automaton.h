@@ -17,11 +17,19 @@ class SuffixAutomaton {
 
     // The longest suffix of the sequence that also occurs earlier: its length, and where the earlier
     // occurrence ends (index of the token after it). Length 0: none.
-    int64_t match_length() const { return match_length_; }
-    int64_t match_end() const { return states_[static_cast<size_t>(match_)].end; }
+    struct Match {
+        int32_t state = 0;
+        int64_t length = 0;
+    };
+    const Match& match() const { return match_; }
+    int64_t match_length() const { return match_.length; }
+    int64_t match_end() const { return end(match_); }
+    int64_t end(const Match& match) const { return states_[static_cast<size_t>(match.state)].end; }
+    // The match if the sequence went on with `token`, which is not taken in.
+    Match advanced(Match match, int32_t token) const;
 
     // Different tokens have followed what matches.
-    bool ambiguous() const { return out_[static_cast<size_t>(match_)].size() > 1; }
+    bool ambiguous() const { return out_[static_cast<size_t>(match_.state)].size() > 1; }
 
     const std::vector<int32_t>& tokens() const { return tokens_; }
 
@@ -33,15 +41,13 @@ class SuffixAutomaton {
     };
     int32_t next(int32_t state, int32_t token) const;
     void set_next(int32_t state, int32_t token, int32_t to);
-    void advance_match(int32_t token);
 
     std::vector<int32_t> tokens_;
     std::vector<State> states_;
     std::unordered_map<uint64_t, int32_t> edges_;  // (state, token) -> state
     std::vector<std::vector<int32_t>> out_;        // tokens on the edges of a state, for cloning
     int32_t last_ = 0;
-    int32_t match_ = 0;
-    int64_t match_length_ = 0;
+    Match match_;
 };
 
 }  // namespace mtp

@@ -1,5 +1,7 @@
 #include "graph.h"
 
+#include <algorithm>
+
 namespace mtp {
 namespace {
 
@@ -13,10 +15,10 @@ void run_op(ggml_tensor*, int ith, int nth, void* userdata) {
 
 class GraphBuilder {
   public:
-    GraphBuilder(OpContext* context, PassGraph* graph, int width)
-        : context_(context), graph_(graph), width_(width), params_(context->model->params) {}
+    GraphBuilder(OpContext* context, PassGraph* graph, const PassShape& shape)
+        : context_(context), graph_(graph), shape_(shape), width_(shape.width), params_(context->model->params) {}
 
-    void build(int rows, bool screened);
+    void build();
 
   private:
     // Appends an op whose result is [n, rows]; it depends on the op before, which keeps the chain in order.
@@ -44,10 +46,12 @@ class GraphBuilder {
         for (const PackedMatrix* m : readers)
             (format_is_float(m->format) ? op.want_f32 : op.want_quantized) = true;
     }
-    void build_layer(int index, int rows);
+    void build_layer(int index);
+    void build_capture(int index);
 
     OpContext* context_;
     PassGraph* graph_;
+    PassShape shape_;
     int width_;
     const ModelParams& params_;
     ggml_tensor* last_ = nullptr;
@@ -55,7 +59,7 @@ class GraphBuilder {
 };
 
 // llama and gemma3 differ by their norms (per head, after each branch), windows and activation: all in Layer.
-void GraphBuilder::build_layer(int index, int rows) {
+void GraphBuilder::build_layer(int index) {
     const ModelParams& p = params_;
     Workspace& w = *context_->work;
     const Layer& l = context_->model->layers[static_cast<size_t>(index)];
@@ -67,9 +71,10 @@ void GraphBuilder::build_layer(int index, int rows) {
     feeds(attn_norm, {&l.q, &l.k, &l.v});
     layer_op(index, op_qkv, "qkv", n_q + 2 * n_kv, w.qkv.data());  // [n_q + 2 n_kv, k]
     layer_op(index, op_rope_store, "rope_store", n_q + 2 * n_kv, w.qkv.data());
+    if (shape_.capture) build_capture(index);
     // behind the last layer's keys and values only the tokens that get an output matter
     const bool last = index == p.n_layer - 1;
-    if (last && rows == 0) return;
+    if (last && shape_.rows == 0) return;
     const auto tail_op = [&](void (*run)(Op&, int, int), const char* name, int64_t n, void* data) -> Op& {
         Op& op = layer_op(index, run, name, n, data);
         op.tail = last;
@@ -92,17 +97,27 @@ void GraphBuilder::build_layer(int index, int rows) {
     pending_post_norm_ = l.ffn_post_norm;
 }
 
-void GraphBuilder::build(int rows, bool screened) {
+void GraphBuilder::build_capture(int index) {
+    const std::vector<int>& layers = context_->capture->layers;
+    const auto found = std::find(layers.begin(), layers.end(), index);
+    if (found == layers.end()) return;
+    layer_op(index, op_capture, "capture", params_.n_embd, context_->capture->x.data()).slot =
+        static_cast<int>(found - layers.begin());
+}
+
+void GraphBuilder::build() {
     const ModelParams& p = params_;
     Workspace& w = *context_->work;
     append(op_embed, "embed", p.n_embd, width_, w.x.data());  // [n_embd, k]
-    for (int i = 0; i < p.n_layer; i++) build_layer(i, rows);
+    for (int i = 0; i < p.n_layer; i++) build_layer(i);
+    const int rows = shape_.rows;
     if (rows == 0) return;
     Op& norm = append(op_output_norm, "output_norm", p.n_embd, rows, w.hidden.data());  // [n_embd, rows]
     norm.norm = context_->model->output_norm;
     norm.post_norm = pending_post_norm_;
+    if (shape_.output == PassOutput::hidden) return;
     feeds(norm, {&context_->model->output});
-    if (screened) {
+    if (shape_.output == PassOutput::screened) {
         append(op_screen, "screen", context_->model->output.n_group, rows,
                w.upper.data());  // [n_group, rows]
         append(op_rescore, "rescore", kMaxDecode, 1, w.best.data());
@@ -112,16 +127,15 @@ void GraphBuilder::build(int rows, bool screened) {
     append(op_argmax, "argmax", w.n_span, rows, w.argmax.data());
 }
 
-Status PassGraph::build(OpContext* context, int width, int rows, bool screened,
-                        std::unique_ptr<PassGraph>* out) {
-    const size_t n_node = static_cast<size_t>(context->model->params.n_layer) * 10 + 4;
+Status PassGraph::build(OpContext* context, const PassShape& shape, std::unique_ptr<PassGraph>* out) {
+    const size_t n_node = static_cast<size_t>(context->model->params.n_layer) * 11 + 4;
     ggml_init_params init = {ggml_tensor_overhead() * n_node + ggml_graph_overhead_custom(n_node, false),
                              nullptr, true};
     std::unique_ptr<PassGraph> graph(new PassGraph());
     graph->ggml_ = ggml_init(init);
     if (!graph->ggml_) return Status::error(Code::out_of_memory, "not enough memory for a graph");
     graph->graph_ = ggml_new_graph_custom(graph->ggml_, n_node, false);
-    GraphBuilder(context, graph.get(), width).build(rows, screened);
+    GraphBuilder(context, graph.get(), shape).build();
     *out = std::move(graph);
     return {};
 }

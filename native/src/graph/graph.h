@@ -3,19 +3,33 @@
 
 #include <deque>
 #include <memory>
+#include <tuple>
 
 #include "ggml.h"
 #include "ops.h"
 
 namespace mtp {
 
+enum class PassOutput : uint8_t {
+    logits,    // and their arg-max
+    screened,  // the arg-max only, from half of the output matrix
+    hidden,    // hidden states only
+};
+
+struct PassShape {
+    int width = 1;  // tokens
+    int rows = 1;   // of these the last `rows` get hidden states and an output; 0: none
+    PassOutput output = PassOutput::logits;
+    bool capture = false;  // fills OpContext::capture
+    bool operator<(const PassShape& o) const {
+        return std::tie(width, rows, output, capture) < std::tie(o.width, o.rows, o.output, o.capture);
+    }
+};
+
 class PassGraph {
   public:
-    // width: tokens of a pass. rows: of these the last `rows` get hidden states and an output; 0: none.
-    // screened: the output is the arg-max only, from half of the output matrix; else logits and arg-max.
     // The context must outlive the graph.
-    static Status build(OpContext* context, int width, int rows, bool screened,
-                        std::unique_ptr<PassGraph>* out);
+    static Status build(OpContext* context, const PassShape& shape, std::unique_ptr<PassGraph>* out);
     ~PassGraph();
     PassGraph(const PassGraph&) = delete;
     PassGraph& operator=(const PassGraph&) = delete;

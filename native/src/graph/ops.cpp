@@ -4,16 +4,14 @@
 #include <cmath>
 #include <cstdint>
 
+#include "share.h"
+
 namespace mtp {
 namespace {
 
-// Hands out units [begin, end) of `n` in steps, until none are left.
 template <class Fn>
 void share(Op& op, int nth, int64_t n, int64_t steps_per_thread, Fn fn, int64_t multiple = 1) {
-    const int64_t step = std::max<int64_t>(1, n / (int64_t{nth} * steps_per_thread * multiple)) * multiple;
-    for (int64_t begin; (begin = op.next.fetch_add(step, std::memory_order_relaxed)) < n;) {
-        fn(begin, std::min(begin + step, n));
-    }
+    share_units(op.next, nth, n, steps_per_thread, fn, multiple);
 }
 
 // The first token of the pass that an op works on.
@@ -207,6 +205,19 @@ void op_rope_store(Op& op, int, int nth) {
     });
 }
 
+void op_capture(Op& op, int, int nth) {
+    const OpContext& ctx = *op.context;
+    const ModelParams& p = ctx.model->params;
+    const int64_t n = p.n_embd, n_q = int64_t{p.n_head} * p.head_dim;
+    const int64_t stride = n_q + 2 * int64_t{p.n_head_kv} * p.head_dim, first = int64_t{op.slot} * kMaxWidth;
+    share(op, nth, ctx.pass.k, 4, [&](int64_t begin, int64_t end) {
+        for (int64_t c = begin; c < end; c++) {
+            std::copy_n(ctx.work->x.data() + c * n, n, ctx.capture->x.data() + (first + c) * n);
+            std::copy_n(ctx.work->qkv.data() + c * stride, n_q, ctx.capture->q.data() + (first + c) * n_q);
+        }
+    });
+}
+
 void op_attention(Op& op, int ith, int nth) {
     const OpContext& ctx = *op.context;
     const ModelParams& p = ctx.model->params;
@@ -277,7 +288,7 @@ void op_output_norm(Op& op, int, int nth) {
         for (int64_t r = begin; r < end; r++) {
             ActBlock* act = ctx.work->act.data() + r * blocks(n);
             norm_column(op, static_cast<int>(ctx.pass.row0 + r), ctx.work->hidden.data() + r * n, act);
-            if (!ctx.model->output.has_residual) continue;
+            if (!op.want_quantized || !ctx.model->output.has_residual) continue;
             for (int64_t b = 0; b < blocks(n); b++) {
                 int sum = 0;
                 for (const int8_t q : act[b].q) sum += int{q} * q;

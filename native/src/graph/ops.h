@@ -20,6 +20,7 @@ struct OpContext {
     KvCache* cache = nullptr;
     Workspace* work = nullptr;
     Pass pass;
+    Capture* capture = nullptr;  // filled by op_capture
 };
 
 // One node of a graph: what it does is `run`, what it needs stands here.
@@ -30,6 +31,7 @@ struct Op {
     int layer_index = 0;
     const float* norm = nullptr;       // weight of the norm that this op applies
     const float* post_norm = nullptr;  // of the norm on the branch, before it joins the residual stream
+    int slot = 0;  // of the layer in Capture
     bool tail = false;  // only the tokens that get an output: the last layer, once keys and values are stored
     bool want_f32 = false;         // a float weight reads this op's result
     bool want_quantized = false;   // a quantised weight does
@@ -40,6 +42,7 @@ void op_embed(Op& op, int ith, int nth);       // tokens -> x
 void op_norm(Op& op, int ith, int nth);        // (x += post_norm(y)); y = norm(x); act = quantised y
 void op_qkv(Op& op, int ith, int nth);         // act -> qkv
 void op_rope_store(Op& op, int ith, int nth);  // (q, k norms); RoPE on q and k; k, v -> cache
+void op_capture(Op& op, int ith, int nth);     // x, q -> Capture
 void op_attention(Op& op, int ith, int nth);  // q, cache -> att; act where a head is a whole number of blocks
 void op_quantize_att(Op& op, int ith, int nth);  // att -> act, for other widths of a head
 void op_attn_output(Op& op, int ith, int nth);   // act -> x += or y =

@@ -18,7 +18,7 @@ Workspace::Workspace(const Model& model, int64_t n_ctx, int n_threads) {
     up.resize(floats(kMaxWidth, p.n_ff));
     act.resize(floats(kMaxWidth, widest / kBlockCols + 1));
     act_ff.resize(floats(kMaxWidth, p.n_ff / kBlockCols + 1));
-    hidden.resize(floats(kMaxDecode, p.n_embd));
+    hidden.resize(floats(kMaxWidth, p.n_embd));
     logits.reset(new float[floats(kMaxDecode, p.n_vocab)]);
     n_span = (p.n_vocab + kArgmaxSpan - 1) / kArgmaxSpan;
     argmax.resize(floats(kMaxDecode, n_span));

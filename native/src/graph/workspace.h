@@ -32,7 +32,7 @@ struct Workspace {
     std::vector<ActBlock>
         act;  // [k][n / 32], quantised: what the next product over n_embd or n_head head_dim reads
     std::vector<ActBlock> act_ff;     // [k][n_ff / 32], quantised gate
-    std::vector<float> hidden;        // [rows][n_embd] after the final norm
+    std::vector<float> hidden;        // [rows][n_embd] after the final norm; rows: up to kMaxWidth
     std::unique_ptr<float[]> logits;  // [rows][n_vocab], not touched before it is needed
     std::vector<ArgmaxPart> argmax;   // [rows][spans]
     // screening of the output matrix
@@ -55,6 +55,13 @@ struct Pass {
     int64_t position = 0;             // of the first token
     const int32_t* tokens = nullptr;  // [k]
     int row0 = 0;                     // rows [row0, k) get hidden states and logits
+};
+
+// What training wants to see of a pass besides its hidden states, for each of `layers`.
+struct Capture {
+    std::vector<int> layers;
+    std::vector<float> x;  // [layer][kMaxWidth][n_embd] what goes into the layer, before its norm
+    std::vector<float> q;  // [layer][kMaxWidth][n_head head_dim] queries after norm and RoPE, scaled
 };
 
 // Fill the tables of cos and sin for the positions of a pass.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -305,6 +306,31 @@ Status ModelLoader::fill(int n_threads, const LoadProgress& progress) {
     return {};
 }
 
+namespace {
+
+// FNV-1a, 64 bits; 128 bytes of each tensor are enough to tell files apart
+std::string fingerprint_of(const GgufFile& file) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    const auto take = [&hash](const void* data, size_t n) {
+        const auto* bytes = static_cast<const uint8_t*>(data);
+        for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    };
+    for (const GgufTensor& t : file.tensors()) {
+        const auto type = static_cast<int32_t>(t.type);
+        take(t.name.data(), t.name.size());
+        take(&type, sizeof type);
+        take(t.ne.data(), sizeof t.ne);
+        const size_t sample = std::min<size_t>(64, t.n_bytes);
+        take(t.data, sample);
+        take(t.data + (t.n_bytes - sample) / 2, sample);
+    }
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+    return text;
+}
+
+}  // namespace
+
 Status Model::load(const std::string& path, int n_threads, const LoadProgress& progress,
                    std::unique_ptr<Model>* out) {
     std::unique_ptr<GgufFile> file;
@@ -313,6 +339,7 @@ Status Model::load(const std::string& path, int n_threads, const LoadProgress& p
     ModelLoader loader(*file, model.get());
     if (Status s = loader.read_params(); !s.ok()) return s;
     if (Status s = loader.plan(); !s.ok()) return s;
+    model->fingerprint = fingerprint_of(*file);
     if (Status s = loader.fill(n_threads, progress); !s.ok()) return s;
     file->release_header();
     model->file_bytes = file->file_bytes();

@@ -1,0 +1,40 @@
+"""Draft heads: which head files there are for a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mtp_cli.catalog.cache import cache_dir
+from mtp_cli.catalog.entry import Entry, models_dir
+
+SUFFIX = ".head.gguf"
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFile:
+    """A head by where it comes from: trained (by `mtp train` on this machine), beside (the model's file) or
+    shipped (with mtp)."""
+
+    path: Path
+    origin: str
+
+
+def trained_head_path(model: Path, entry: Entry | None) -> Path:
+    """Where `mtp train` puts the head of a model."""
+    return cache_dir() / "heads" / f"{_name(model, entry)}{SUFFIX}"
+
+
+def find_heads(model: Path, entry: Entry | None) -> list[HeadFile]:
+    """Head files for a model, the one to be used first. Whether they fit is the engine's to say."""
+    candidates = [
+        HeadFile(trained_head_path(model, entry), "trained"),
+        HeadFile(model.with_name(model.name.removesuffix(".gguf") + SUFFIX), "beside"),
+    ]
+    if entry is not None:
+        candidates.append(HeadFile(models_dir() / f"{entry.name}{SUFFIX}", "shipped"))
+    return [head for head in candidates if head.path.is_file()]
+
+
+def _name(model: Path, entry: Entry | None) -> str:
+    return entry.name if entry is not None else model.name.removesuffix(".gguf")
