@@ -37,6 +37,9 @@ class Length:
     sentences: int = 0
     strict: bool = False
 
+    def __str__(self) -> str:
+        return self.name
+
     @property
     def least(self) -> int:
         """Fewest words that still meet it."""
