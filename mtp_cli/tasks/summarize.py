@@ -156,9 +156,9 @@ class Summarizer:
             return
         first = self._answer(self._whole, text, self._share(length), show=False)
         if word_count(first.text) < length.least:
-            self._say_fitting(self._sections(text, first))
+            self._say_fitting(self._sections(text, first), text)
         else:
-            self._say_fitting(first.sentences)
+            self._say_fitting(first.sentences, text)
 
     def _sections(self, text: str, first: Answer) -> list[str]:
         """Longer than one answer: the text in parts, each summarised for its share of the words."""
@@ -219,7 +219,7 @@ class Summarizer:
                 self._notes, text, share, show=show, said=found, groups=len(groups)
             ).sentences
         if length.strict and not self._wish.one_line:
-            self._say_fitting(found)
+            self._say_fitting(found, "\n\n".join(notes))
 
     def _groups(self, notes: list[str]) -> list[str]:
         """The notes in as many groups as the summary has room for a word on each: the end of the text has its
@@ -286,9 +286,13 @@ class Summarizer:
             return "\n".join(f"- {sentence}" for sentence in sentences)
         return " ".join(sentences)
 
-    def _say_fitting(self, sentences: Sequence[str]) -> None:
+    def _say_fitting(self, sentences: Sequence[str], source: str) -> None:
+        """What of `sentences` meets the length; those with names or numbers that `source` lacks go where
+        there are enough others."""
         length = self._wish.length
-        chosen = fit(sentences, length.words, length.most)
+        sure = [sentence for sentence in sentences if not unsupported(sentence, source).count]
+        enough = word_count(" ".join(sure)) >= length.least
+        chosen = fit(sure if enough else sentences, length.words, length.most)
         if len(chosen) == 1:
             chosen = [shortened(chosen[0], length.most, length.least)]
         for sentence in chosen:

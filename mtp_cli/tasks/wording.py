@@ -14,6 +14,8 @@ _ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLOSING = "\"'”’»)]"
 _CONTENT = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
 _SAME_SHARE = 0.8
+_SAME_RUN = 8
+"""Words in a row that two sentences do not share by chance."""
 
 
 def word_count(text: str) -> int:
@@ -45,11 +47,18 @@ def is_repeat(sentence: str, earlier: Sequence[str]) -> bool:
         return any(content_words(sentence) == content_words(other) for other in earlier)
     for other in earlier:
         others = set(content_words(other))
+        if _runs(sentence) & _runs(other):
+            return True
         if {word for word in words ^ others if any(map(str.isdigit, word))}:
             continue
         if len(words & others) >= _SAME_SHARE * len(words | others) or words <= others:
             return True
     return False
+
+
+def _runs(sentence: str) -> set[tuple[str, ...]]:
+    words = content_words(sentence)
+    return {tuple(words[at : at + _SAME_RUN]) for at in range(len(words) - _SAME_RUN + 1)}
 
 
 def is_circling(sentence: str) -> bool:

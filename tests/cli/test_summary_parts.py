@@ -250,3 +250,11 @@ def test_own_prompts_of_a_model_go_first() -> None:
     )
     with pytest.raises(ValueError, match="summarize-chat"):
         asks_for({"summarize-chat": {"style": "chat"}}, chat=True, wish=Wish(kind=Kind.chat))
+
+
+def test_sentences_that_share_a_long_run_are_repeats() -> None:
+    tail = "sparked anger abroad and led to a move by the council to close the house"
+    assert passed(f"The incident in 2013 {tail}. The boy, who was ill, {tail}. The end.") == [
+        f"The incident in 2013 {tail}.",
+        "The end.",
+    ]
