@@ -87,8 +87,7 @@ class Asker:
     def ask(self, prompt: Prompt, question: Question, show: Callable[[str], None] | None = None) -> Answer:
         """`show` gets each sentence once it is whole; when the run is interrupted, what there is of the next
         one too. Raises EngineError, KeyboardInterrupt."""
-        if question.opening:
-            prompt = prompt.opened(question.opening)
+        prompt = prompt.opened(question.opening)
         tokens = prompt.tokens(question.text)
         limit = max(1, min(question.limit, self.engine.n_ctx - len(tokens)))
         key = self._key(tokens, limit, question)

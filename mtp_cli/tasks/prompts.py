@@ -123,7 +123,9 @@ class Prompt:
         self._after = engine.tokenize(tail, special=True)
 
     def opened(self, words: str) -> Prompt:
-        """The same with `words` as the beginning of the answer."""
+        """The same with `words` as the beginning of the answer; "" changes nothing."""
+        if not words:
+            return self
         prompt = copy(self)
         prompt.after = f"{self.after}{' ' * bool(self.template.opening)}{words}"
         prompt._after = self._engine.tokenize(prompt.after, special=True)

@@ -8,16 +8,17 @@ from itertools import pairwise
 
 from mtp_cli.engine import AUTO, GREEDY, Drafting, Engine, EngineError, Sampling
 from mtp_cli.events import FinishReason
-from mtp_cli.readers.document import Kind, one_line, speakers, talk_of
+from mtp_cli.readers.document import Kind, speakers, talk_of
 from mtp_cli.tasks.asking import Answer, Asker, Kept, Question
 from mtp_cli.tasks.facts import Facts, unsupported
-from mtp_cli.tasks.job import JobEvent, Part, PartDone, Plan, Text
+from mtp_cli.tasks.job import JobEvent, Part, PartDone, Plan
 from mtp_cli.tasks.keylines import key_sentences, last_sentence
 from mtp_cli.tasks.prompts import Prompt, Template
+from mtp_cli.tasks.saying import Saying
 from mtp_cli.tasks.split import beginning, lines, paragraphs, parts
 from mtp_cli.tasks.summary_prompts import Asks
 from mtp_cli.tasks.summary_wish import Length, Overflow, Style, Wish
-from mtp_cli.tasks.wording import finished, fit, is_repeat, shortened, word_count
+from mtp_cli.tasks.wording import is_repeat, word_count
 
 _LEAST_ROOM = 32
 """Fewest tokens of text a part must have room for."""
@@ -33,7 +34,6 @@ _SECTION_WORDS = 45
 _MOST_SECTIONS = 12
 _USUAL_SECTIONS = 3
 _LEAST_SECTION_TOKENS = 48
-_HEADLINE_WORDS, _LINE_WORDS = 14, 28
 
 
 class TextTooLong(Exception):
@@ -96,14 +96,14 @@ class Summarizer:
         self._notes = Prompt(engine, asks.notes) if asks.notes != asks.whole else self._whole
         self._max_tokens = self._most_tokens(max_tokens or asks.whole.max_tokens, bool(max_tokens))
         self._listen = listen
-        self._said: list[str] = []
+        self._saying = Saying(self._wish, listen)
         self._answers: list[Answer] = []
 
     def prompts(self, text: str) -> list[str]:
         """The prompts of the first round, as text."""
         pieces = self._pieces(text)
         prompt = self._whole if len(pieces) == 1 else self._part
-        return [prompt.text(piece) for piece in pieces]
+        return [prompt.opened(self._opening(piece)).text(piece) for piece in pieces]
 
     def prompt_tokens(self, text: str) -> list[int]:
         """Token ids of the one prompt for the whole text, however long."""
@@ -112,7 +112,7 @@ class Summarizer:
     def run(self, text: str) -> Summary:
         """Text events carry the summary, a sentence at a time. Raises TextTooLong, EngineError,
         KeyboardInterrupt."""
-        self._said, self._answers = [], []
+        self._saying, self._answers = Saying(self._wish, self._listen), []
         total = self._asker.count(text)
         read = self._fitting(text, total)
         used = total if read is text else self._asker.count(read)
@@ -124,24 +124,24 @@ class Summarizer:
         else:
             source = self._part_notes(pieces, total)
             self._from_notes(source)
-        modelled = len(self._said)
-        if not self._said:
-            self._fall_back(read)
+        modelled = len(self._saying.sentences)
+        if not modelled:
+            self._saying.fall_back(read)
         elif self._wish.length.strict and not self._wish.one_line:
-            self._fill(source)
+            self._saying.fill(source)
         return self._summary(read, total, used, len(pieces), modelled)
 
     def _summary(self, text: str, total: int, used: int, chunks: int, modelled: int) -> Summary:
         last = self._answers[-1] if self._answers else None
-        summary = self._styled(self._said)
+        summary = self._saying.text
         return Summary(
             summary,
             total,
             used,
             chunks,
             last.reason if last else FinishReason.TOKEN_LIMIT,
-            tuple(self._said),
-            len(self._said) - modelled,
+            tuple(self._saying.sentences),
+            len(self._saying.sentences) - modelled,
             any(answer.looped for answer in self._answers),
             bool(last and last.rest),
             unsupported(summary, text),
@@ -156,9 +156,9 @@ class Summarizer:
             return
         first = self._answer(self._whole, text, self._share(length), show=False)
         if word_count(first.text) < length.least:
-            self._say_fitting(self._sections(text, first), text)
+            self._saying.say_fitting(self._sections(text, first), text)
         else:
-            self._say_fitting(first.sentences, text)
+            self._saying.say_fitting(first.sentences, text)
 
     def _sections(self, text: str, first: Answer) -> list[str]:
         """Longer than one answer: the text in parts, each summarised for its share of the words."""
@@ -219,7 +219,7 @@ class Summarizer:
                 self._notes, text, share, show=show, said=found, groups=len(groups)
             ).sentences
         if length.strict and not self._wish.one_line:
-            self._say_fitting(found, "\n\n".join(notes))
+            self._saying.say_fitting(found, "\n\n".join(notes))
 
     def _groups(self, notes: list[str]) -> list[str]:
         """The notes in as many groups as the summary has room for a word on each: the end of the text has its
@@ -255,7 +255,7 @@ class Summarizer:
         question = Question(
             text, self._max_tokens, most, length if length.words else None, tuple(said), opening
         )
-        answer = self._asker.ask(prompt, question, self._say if show else None)
+        answer = self._asker.ask(prompt, question, self._saying.say if show else None)
         self._answers.append(answer)
         return answer
 
@@ -267,54 +267,6 @@ class Summarizer:
 
     def _share(self, length: Length, groups: int = 1) -> Length:
         return Length("", -(-length.words // groups), 0, length.strict) if length.words else length
-
-    def _say(self, sentence: str) -> None:
-        """One more sentence of the result."""
-        if self._wish.one_line:
-            most = self._wish.length.most or (
-                _HEADLINE_WORDS if self._wish.style is Style.headline else _LINE_WORDS
-            )
-            sentence = shortened(sentence, most)
-            if self._wish.style is Style.headline:
-                sentence = sentence.strip("\"“”'`").removesuffix(".")
-        before = len(self._styled(self._said))
-        self._said.append(sentence)
-        self._listen(Text(self._styled(self._said)[before:]))
-
-    def _styled(self, sentences: Sequence[str]) -> str:
-        if self._wish.style is Style.bullets:
-            return "\n".join(f"- {sentence}" for sentence in sentences)
-        return " ".join(sentences)
-
-    def _say_fitting(self, sentences: Sequence[str], source: str) -> None:
-        """What of `sentences` meets the length; those with names or numbers that `source` lacks go where
-        there are enough others."""
-        length = self._wish.length
-        sure = [sentence for sentence in sentences if not unsupported(sentence, source).count]
-        enough = word_count(" ".join(sure)) >= length.least
-        chosen = fit(sure if enough else sentences, length.words, length.most)
-        if len(chosen) == 1:
-            chosen = [shortened(chosen[0], length.most, length.least)]
-        for sentence in chosen:
-            self._say(sentence)
-
-    def _fall_back(self, text: str) -> None:
-        """The model said nothing that can be shown: the text's own words."""
-        found = key_sentences(text, 1) or [finished(" ".join(one_line(text).split()[:_LINE_WORDS]))]
-        for sentence in found:
-            self._say(sentence)
-
-    def _fill(self, source: Sequence[str]) -> None:
-        """Fewer words than asked for: sentences of the source, the weightiest first, until they are met."""
-        length = self._wish.length
-        missing = length.words - word_count(" ".join(self._said))
-        if missing <= length.words - length.least:
-            return
-        text = "\n\n".join(source)
-        more = key_sentences(text, -(-missing // 8), self._said)
-        for sentence in fit(more, missing, length.most - length.words + missing):
-            if word_count(" ".join([*self._said, sentence])) <= length.most:
-                self._say(sentence)
 
     # -- room
 

@@ -105,8 +105,9 @@ def test_text_that_fills_the_context(smollm2: Path) -> None:
 
 
 CHAT = (
-    "Anna: Are you coming to the concert on Friday?\nBen: Which one?\nAnna: The choir of the school, in the town "
-    "hall. My sister sings.\nBen: I have to work until seven.\nAnna: It begins at eight.\nBen: Then I will come.\n"
+    "Anna: Are you coming to the concert on Friday?\nBen: Which one?\n"
+    "Anna: The choir of the school, in the town hall. My sister sings.\n"
+    "Ben: I have to work until seven.\nAnna: It begins at eight.\nBen: Then I will come.\n"
 )
 
 
