@@ -26,12 +26,10 @@ SUFFIXES = {
 }
 """Names of files that are read in folders, and their format."""
 
-_HTML = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*(?:<\?xml[^>]*\?>\s*)?<(?:!doctype\s+html|html\b)", re.IGNORECASE | re.DOTALL
-)
+_HTML = re.compile(rb"\s*(?:<\?xml[^>]*\?>\s*)?<(?:!doctype\s+html|html\b)", re.IGNORECASE)
 _MBOX = re.compile(rb"From \S+.*\d{4}\r?\n[A-Za-z-]+:")
 _SUBTITLE = re.compile(rb"(?:WEBVTT\b|\d+\r?\n\d+:\d\d:\d\d[,.]\d{3} --> )")
-_HEADERS = re.compile(rb"(?:(?:[A-Za-z]+(?:-[A-Za-z]+)*): ?[^\r\n]*\r?\n(?:[ \t]+\S[^\r\n]*\r?\n)*){3,}\r?\n")
+_HEADERS = re.compile(rb"(?:(?:[A-Za-z]+(?:-[A-Za-z]+)*):[^\r\n]*\r?\n(?:[ \t]+\S[^\r\n]*\r?\n)*){3,}\r?\n")
 _HEADER_NAMES = re.compile(rb"^(?:from|subject|date):", re.IGNORECASE | re.MULTILINE)
 _HEAD = 4096
 
@@ -51,7 +49,10 @@ def format_of(name: str, data: bytes) -> str:
 
 
 def _by_content(head: bytes) -> str:
-    if _HTML.match(head):
+    markup = head.lstrip()
+    while markup.startswith(b"<!--") and b"-->" in markup:
+        markup = markup.partition(b"-->")[2].lstrip()
+    if _HTML.match(markup):
         return "html"
     if _MBOX.match(head):
         return "mbox"

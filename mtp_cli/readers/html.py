@@ -30,7 +30,7 @@ def read(name: str, data: bytes, kind: Kind) -> Document:
 def text_of(markup: str) -> str:
     """The prose of `markup`; of its <article> or <main> alone where most of the text is in there."""
     page = _Page()
-    page.feed(markup)
+    page.feed(without_comments(markup))
     page.close()
     page.end_block()
     inner = _tidy(page.main)
@@ -40,6 +40,16 @@ def text_of(markup: str) -> str:
     return (
         f"{title}\n\n{text}" if title and title.lower() not in text[:400].lower() and text else text or title
     )
+
+
+def without_comments(markup: str) -> str:
+    """`markup` without <!-- comments -->; of one that is never closed the text stays."""
+    kept, at = [], 0
+    while (start := markup.find("<!--", at)) >= 0 and (end := markup.find("-->", start + 4)) >= 0:
+        kept.append(markup[at:start])
+        at = end + 3
+    rest = markup[at:]
+    return "".join(kept) + (rest.replace("<!--", "") if start >= 0 else rest)
 
 
 class _Page(HTMLParser):

@@ -39,6 +39,8 @@ def read(name: str, text: str, kind: Kind | None) -> Document:
 def _parse(name: str, text: str) -> Any:
     try:
         return json.loads(text)
+    except RecursionError:
+        raise ReadError(f"{name} is JSON of too many levels to read") from None
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:

@@ -7,7 +7,7 @@ import re
 from mtp_cli.readers.document import Document, Kind, Message, chat_text, one_line
 
 _TIMES = re.compile(
-    r"(?:(\d+):)?(\d\d):(\d\d)[,.](\d{3})[ \t]+-->[ \t]+(?:(\d+):)?(\d\d):(\d\d)[,.](\d{3})[^\n]*"
+    r"(?:(\d{1,3}):)?(\d\d):(\d\d)[,.](\d{3})[ \t]+-->[ \t]+(?:(\d{1,3}):)?(\d\d):(\d\d)[,.](\d{3})[^\n]*"
 )
 _VOICE = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^>]+)>")
 _NAMED = re.compile(r"(?:>>\s*)?([A-Z][A-Z .'-]{1,30}|[A-Z][a-z]+(?: [A-Z][a-z]+)?):\s+(\S.*)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -238,6 +239,17 @@ def test_no_bytes_break_a_reader(suffix: str, data: bytes) -> None:
             document(f"a{suffix}", data, kind)
         except ReadError as error:
             assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".html", ".srt", ".eml", ".mbox", ".json"])
+@pytest.mark.parametrize("piece", ["[", "![", "<!--", "**a ", "a: b\n", "1", "|-", "# ", '{"a":', "](("])
+def test_time_grows_with_the_size_of_a_file_and_no_faster(suffix: str, piece: str) -> None:
+    began = time.process_time()
+    try:
+        document(f"a{suffix}", (piece * (20_000 // len(piece))).encode())
+    except ReadError as error:
+        assert "\n" not in str(error)
+    assert time.process_time() - began < 2
 
 
 def docx_bytes() -> bytes:
