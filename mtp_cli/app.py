@@ -7,13 +7,16 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mtp_cli import __version__
 
-COMMANDS = ("summarize", "proofread", "bench", "models", "train", "doctor")
+if TYPE_CHECKING:
+    from mtp_cli.config import Setting
+
+COMMANDS = ("summarize", "proofread", "bench", "eval", "models", "config", "train", "doctor")
 """In the order of the help text; each is mtp_cli.commands.NAME with `register(app)`."""
 
 
@@ -30,9 +33,11 @@ def _root(
 ) -> None:
     """Summarize and proofread text with a small language model on this machine's CPU, offline.
 
-    Environment: MTP_MODEL, MTP_CACHE_DIR, MTP_OFFLINE, NO_COLOR, MTP_DEBUG.
+    Settings come from the command line, MTP_* variables, [tool.mtp] in pyproject.toml and a config file, in
+    this order; mtp config shows them. NO_COLOR is heeded too.
 
-    Exit codes: 0 fine, 2 usage or error, 3 model missing or damaged, 130 interrupted."""
+    Exit codes: 0 fine, 1 a check found something, 2 usage or error, 3 model missing or damaged, 4 text too
+    long, 130 interrupted."""
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:
@@ -56,10 +61,21 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code. Nothing but SystemExit gets out."""
     from mtp_cli.exits import ExitStatus, describe, one_line
 
+    found: dict[str, dict[str, Setting]] = {}
     try:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on it is a KeyboardInterrupt
-        code = build(arguments)(args=list(arguments), prog_name="mtp", standalone_mode=False)
+        program = typer.main.get_command(build(arguments))
+        found = _settings(program) if any(not word.startswith("-") for word in arguments) else {}
+        code = program(
+            args=list(arguments),
+            prog_name="mtp",
+            standalone_mode=False,
+            default_map={
+                command: {name: setting.value for name, setting in table.items()}
+                for command, table in found.items()
+            },
+        )
     except SystemExit:
         raise
     except typer.Abort:
@@ -67,7 +83,7 @@ def run(arguments: Sequence[str]) -> int:
         return ExitStatus.INTERRUPTED
     except BaseException as error:
         if hasattr(error, "format_message"):  # Typer's own errors; their class is not public everywhere
-            return _usage(error)
+            return _usage(error, found)
         if os.environ.get("MTP_DEBUG"):
             raise
         line, status = describe(error)
@@ -76,7 +92,19 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else ExitStatus.OK
 
 
-def _usage(error: Any) -> int:
+def _settings(program: Any) -> dict[str, dict[str, Setting]]:
+    """What the files set for the commands that are loaded, by command and parameter. Raises UserError."""
+    from mtp_cli.config import read_settings
+
+    settings = read_settings(COMMANDS)
+    found = {}
+    for name, command in program.commands.items():
+        options = {opt[2:]: param.name for param in command.params for opt in param.opts if opt[:2] == "--"}
+        found[name] = settings.of(name, options)
+    return found
+
+
+def _usage(error: Any, found: dict[str, dict[str, Setting]]) -> int:
     """A wrong command line: one line, and where the help is. No command at all: the help itself."""
     from mtp_cli.exits import ExitStatus, one_line
 
@@ -86,5 +114,9 @@ def _usage(error: Any) -> int:
         print(message or (context.get_help() if context else ""), file=sys.stderr)
         return ExitStatus.ERROR
     command = context.command_path if context is not None else "mtp"
-    print(f"mtp: {one_line(message).rstrip('.')}; see `{command} --help`", file=sys.stderr)
+    setting = found.get(command.rpartition(" ")[2], {}).get(
+        getattr(getattr(error, "param", None), "name", "")
+    )
+    origin = f" (from {setting.file}, unless given)" if setting is not None else ""
+    print(f"mtp: {one_line(message).rstrip('.')}{origin}; see `{command} --help`", file=sys.stderr)
     return ExitStatus.ERROR

@@ -32,13 +32,28 @@ def read_inputs(paths: Sequence[str], waiting: Callable[[], None]) -> list[Sourc
     terminal. `waiting` is called once when standard input has brought nothing for a second.
 
     With paths standard input is not touched. Raises UserError or KeyboardInterrupt."""
+    return [_decode(shown_name(path), _bytes_of(path, waiting)) for path in input_paths(paths)]
+
+
+def input_paths(paths: Sequence[str]) -> list[str]:
+    """`paths`, or "-" where none are named and something can come from standard input. Raises UserError."""
     if not paths:
         if _stdin_is_terminal():
             raise UserError("no input: name a file or pipe text in; - reads standard input, --help says more")
-        paths = [STDIN]
+        return [STDIN]
     if list(paths).count(STDIN) > 1:
         raise UserError("standard input (-) can be read only once")
-    return [_decode("standard input" if path == STDIN else path, _bytes_of(path, waiting)) for path in paths]
+    return list(paths)
+
+
+def read_raw(path: str, waiting: Callable[[], None]) -> bytes:
+    """All bytes of a file of any kind; "-": of standard input. Raises UserError or KeyboardInterrupt."""
+    return _read_stdin(waiting) if path == STDIN else _read_file(path, binary=True)
+
+
+def shown_name(path: str) -> str:
+    """What a person calls it."""
+    return "standard input" if path == STDIN else path
 
 
 def _bytes_of(path: str, waiting: Callable[[], None]) -> bytes:
@@ -74,12 +89,12 @@ def _wait(waiting: Callable[[], None]) -> None:
         waiting()
 
 
-def _read_file(path: str) -> bytes:
+def _read_file(path: str, *, binary: bool = False) -> bytes:
     try:
         with Path(path).open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             head = file.read(_SNIFF_BYTES)
-            if stat.S_ISREG(mode):
+            if stat.S_ISREG(mode) and not binary:
                 _refuse_binary(path, head)
             return head + file.read()
     except FileNotFoundError:

@@ -25,6 +25,7 @@ def isolated(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
     """No test reads or writes the person's own cache, except those marked `model`."""
     for name in ("MTP_OFFLINE", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MTP_CONFIG", "")
     if request.node.get_closest_marker("model"):
         if _REAL_CACHE:
             monkeypatch.setenv("MTP_CACHE_DIR", _REAL_CACHE)

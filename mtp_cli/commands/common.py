@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,9 @@ class Run:
         self._engine: Engine | None = None
         self.template: Template | None = None
         self.model = ""
+        self.prompts: Mapping[str, Any] | None = None
+        """the model's own prompts"""
+        self.languages: tuple[str, ...] = ()
 
     def sources(self, files: list[str] | None) -> list[Source]:
         """The texts to work on; also checks where the result is to go."""
@@ -95,6 +98,7 @@ class Run:
         if options.drafting.lenient and not options.dry_run:
             self.progress.note("--lenient: the text may differ from the model's own")
         prompts = resolved.entry.prompts if resolved.entry else None
+        self.prompts, self.languages = prompts, resolved.entry.languages if resolved.entry else ()
         try:
             self.template = template_for(self.task, prompts, chat=engine.info.has_chat_template)
         except ValueError as error:
@@ -132,6 +136,13 @@ class Run:
         if isinstance(event, Text) and self.streaming:
             self.out.write(event.text)
         self.progress.hear(event)
+
+    def meter_only(self, event: JobEvent) -> None:
+        """Decoding is counted; nothing is shown of it but the live line."""
+        from mtp_cli.tasks.job import Part, PartDone, Plan, Text
+
+        if not isinstance(event, (Part, PartDone, Plan, Text)):
+            self.listen(event)
 
     def exact_drafting(self) -> Drafting:
         """As asked for, without leniency."""

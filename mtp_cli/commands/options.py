@@ -95,12 +95,25 @@ MaxTokensOption = Annotated[
     ),
 ]
 ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=0, max=MAX_THREADS, metavar="N", help="0: the performance cores.")
+    int,
+    typer.Option(
+        "--threads",
+        min=0,
+        max=MAX_THREADS,
+        metavar="N",
+        envvar="MTP_THREADS",
+        help="0: the performance cores.",
+    ),
 ]
 ContextOption = Annotated[
     int,
     typer.Option(
-        "--ctx", min=0, max=1 << 24, metavar="N", help="Context in tokens; 0: the model's, at most 4096."
+        "--ctx",
+        min=0,
+        max=1 << 24,
+        metavar="N",
+        envvar="MTP_CTX",
+        help="Context in tokens; 0: the model's, at most 4096.",
     ),
 ]
 KernelOption = Annotated[str, typer.Option("--kernel", metavar="NAME", help="Kernel set; see mtp doctor.")]
@@ -108,6 +121,7 @@ DraftOption = Annotated[
     DraftMode,
     typer.Option(
         "--draft",
+        envvar="MTP_DRAFT",
         help="Draft several tokens a pass, where that pays: by whatever there is (auto), by copying from the "
         "text, by the model's draft head, by both, or not at all (off). The text stays the same.",
     ),
@@ -173,7 +187,7 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on std
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Timing, drafting and memory on stderr.")
 ]
-ColourOption = Annotated[Colour, typer.Option("--color", help="Colours on stderr.")]
+ColourOption = Annotated[Colour, typer.Option("--color", envvar="MTP_COLOR", help="Colours on stderr.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the prompts instead of running them.")]
 
 

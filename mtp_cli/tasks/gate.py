@@ -91,7 +91,7 @@ class AnswerGate:
         if cut >= 0:
             self._open, final = self._open[:cut], True
         out = ""
-        while not self.stopped and (end := _first_sentence_end(self._open)):
+        while not self.stopped and (end := first_sentence_end(self._open)):
             out += self._close_sentence(end)
         if not self.stopped:
             out += self._partial(final)
@@ -129,7 +129,7 @@ def _key(sentence: str) -> str:
     return " ".join(sentence.split()).lower()
 
 
-def _first_sentence_end(text: str) -> int:
+def first_sentence_end(text: str) -> int:
     """Where the first sentence of `text` ends, or 0."""
     for found in _SENTENCE_END.finditer(text):
         if text[: found.end()].strip() and not ends_in_abbreviation(text[: found.end()]):

@@ -22,6 +22,21 @@ class Part:
     number: int
     total: int
     what: str
+    done: float | None = None
+    """share of the whole work that is behind; None: not known"""
+
+
+@dataclass(frozen=True, slots=True)
+class PartDone:
+    """Part `number` of `total` has its result, one sentence a line. `key` names what it was made of; `kept`:
+    it is from an earlier run."""
+
+    number: int
+    total: int
+    tokens: int
+    text: str
+    key: str
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +54,4 @@ class Text:
     text: str
 
 
-JobEvent = Plan | Part | Reading | Text | Event
+JobEvent = Plan | Part | PartDone | Reading | Text | Event

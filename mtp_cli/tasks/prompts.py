@@ -6,6 +6,7 @@ so that nothing in it can act as a control token, and what stands before it is t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,10 +89,11 @@ def template_for(task: str, prompts: Mapping[str, Any] | None, *, chat: bool) ->
     own = (prompts or {}).get(task)
     if own is None:
         return DEFAULTS["chat" if chat else "completion"][task]
-    return _parse(task, own)
+    return parse_template(task, own)
 
 
-def _parse(task: str, table: Mapping[str, Any]) -> Template:
+def parse_template(task: str, table: Mapping[str, Any]) -> Template:
+    """A [prompts.TASK] table. Raises ValueError for one that is not valid."""
     values = dict(table)
     try:
         values["shots"] = tuple((str(text), str(answer)) for text, answer in values.get("shots", ()))
@@ -119,6 +121,15 @@ class Prompt:
         self.after = tail
         self._before = engine.tokenize(stem, special=True, bos=True)
         self._after = engine.tokenize(tail, special=True)
+
+    def opened(self, words: str) -> Prompt:
+        """The same with `words` as the beginning of the answer; "" changes nothing."""
+        if not words:
+            return self
+        prompt = copy(self)
+        prompt.after = f"{self.after}{' ' * bool(self.template.opening)}{words}"
+        prompt._after = self._engine.tokenize(prompt.after, special=True)
+        return prompt
 
     @property
     def overhead(self) -> int:

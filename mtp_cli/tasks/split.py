@@ -23,6 +23,11 @@ def paragraphs(text: str) -> list[str]:
     return _cut(text, (found.end() for found in _PARAGRAPH.finditer(text)))
 
 
+def lines(text: str) -> list[str]:
+    """Lines with their ends; joined they are `text`."""
+    return text.splitlines(keepends=True)
+
+
 def sentences(text: str) -> list[str]:
     """Pieces that end with the white space behind them; joined they are `text`."""
     return _cut(text, _sentence_ends(text))
@@ -57,12 +62,18 @@ def halves(text: str) -> list[str]:
     return [text[:at], text[at:]] if 0 < at < len(text) else [text]
 
 
-def parts(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
+def parts(
+    text: str,
+    limit: int,
+    count: Callable[[str], int],
+    units: Callable[[str], list[str]] = paragraphs,
+) -> list[str]:
     """`text` in as few consecutive parts of at most `limit` tokens as whole paragraphs allow; a paragraph
     that is too long is cut between sentences, a sentence between words, a word between characters.
 
     Parts are of even size, so that the last one is not a scrap. `count` gives the tokens of a text. A single
-    character may exceed `limit`: it is a part of its own then."""
+    character may exceed `limit`: it is a part of its own then. `units` are kept whole
+    where that goes: paragraphs, or `lines`."""
     total = count(text)
     if total <= limit or len(text) < 2:
         return [text]
@@ -70,7 +81,7 @@ def parts(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
     even = min(limit, -(-total // wanted) + limit // 8)
     found: list[str] = []
     held, size = "", 0
-    for piece, tokens in _small_pieces(text, even, count):
+    for piece, tokens in _small_pieces(text, even, count, units):
         if held and size + tokens > even:
             found.append(held)
             held, size = "", 0
@@ -81,9 +92,31 @@ def parts(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
     return found
 
 
-def _small_pieces(text: str, limit: int, count: Callable[[str], int]) -> Iterator[tuple[str, int]]:
+def beginning(text: str, limit: int, count: Callable[[str], int]) -> str:
+    """What `limit` tokens hold of the beginning of `text`, to the end of a sentence where there is one."""
+    held, size = "", 0
+    for piece, tokens in _small_pieces(text, limit, count):
+        if size + tokens <= limit:
+            held += piece
+            size += tokens
+            continue
+        for smaller in sentences(piece):
+            size += count(smaller)
+            if size > limit:
+                break
+            held += smaller
+        break
+    return held or text[:1]
+
+
+def _small_pieces(
+    text: str,
+    limit: int,
+    count: Callable[[str], int],
+    units: Callable[[str], list[str]] = paragraphs,
+) -> Iterator[tuple[str, int]]:
     """(piece, tokens) in order, none above `limit` where that is possible."""
-    for paragraph in paragraphs(text):
+    for paragraph in units(text):
         yield from _shrink(paragraph, limit, count, sentences)
 
 

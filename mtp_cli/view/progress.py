@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TextIO
 
 from mtp_cli.events import EndEvent, PrefillEvent, StepEvent
 from mtp_cli.meters import memory
+from mtp_cli.meters.remaining import Remaining, in_words
 from mtp_cli.meters.time import RunMeter
-from mtp_cli.tasks.job import JobEvent, Part, Plan, Reading, Text
+from mtp_cli.tasks.job import JobEvent, Part, PartDone, Plan, Reading, Text
 from mtp_cli.view.live import LiveLine
 from mtp_cli.view.terminal import can_redraw, is_terminal, use_colour
+
+_TELL_SECONDS = 10.0
 
 
 class Progress:
@@ -28,6 +32,9 @@ class Progress:
             self._line = LiveLine(self._stream, colour=use_colour(colour, self._stream), below=below)
         self._part = ""
         self._resident = ""
+        self._remaining, self._kept = Remaining(), False
+        self._left = ""
+        self._told = time.monotonic()
 
     def note(self, text: str) -> None:
         """One line for the person, unless --quiet."""
@@ -45,9 +52,13 @@ class Progress:
     def hear(self, event: JobEvent) -> None:
         """Take one event."""
         if isinstance(event, Plan):
-            self._part = ""
+            self._part, self._left = "", ""
+            self._remaining, self._kept = Remaining(), False
         elif isinstance(event, Part):
             self._part = f" {event.what} {event.number}/{event.total}" if event.total > 1 else ""
+            self._follow(event)
+        elif isinstance(event, PartDone):
+            self._kept = event.kept
         elif self._line and self._line.due:
             if isinstance(event, Reading):
                 self._show(
@@ -74,6 +85,17 @@ class Progress:
         if self._line:
             self._line.clear()
 
+    def _follow(self, event: Part) -> None:
+        """Time left of a job in parts; where there is no live line, a note of it now and then."""
+        if event.done is None or event.total < 2:
+            return
+        self._remaining.feed(event.done, kept=self._kept)
+        seconds = self._remaining.seconds
+        self._left = f"{in_words(seconds)} left" if seconds is not None else ""
+        if self._line is None and self._left and time.monotonic() - self._told > _TELL_SECONDS:
+            self._told = time.monotonic()
+            self.note(f"{event.what} {event.number} of {event.total}, about {self._left}")
+
     def _drafting(self) -> tuple[str, str]:
         """Acceptance and tokens per pass, long and short; nothing while nothing was drafted."""
         acceptance, width = self._meter.acceptance, self._meter.tokens_per_pass
@@ -89,12 +111,14 @@ class Progress:
         resident = memory.resident().value
         used = f"{resident / 1e6:,.0f} MB" if resident is not None else "memory unavailable"
         short = stage.replace(" tokens", "")
+        left = self._left
         variants = [
-            (stage, speed, drafting, used),
-            (stage, speed, drafting_short, used),
-            (short, speed, drafting_short, used),
-            (short, speed, drafting_short),
-            (short, speed),
+            (stage, left, speed, drafting, used),
+            (stage, left, speed, drafting_short, used),
+            (short, left, speed, drafting_short, used),
+            (short, left, speed, drafting_short),
+            (short, left, speed),
+            (short, left),
             (short,),
         ]
         self._line.show(["  ".join(part for part in variant if part) for variant in variants])

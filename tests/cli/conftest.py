@@ -65,8 +65,8 @@ def mtp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Outcom
             patch.setattr(sys, "stdin", _Input(data, terminal))
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
-            command, *rest = arguments
-            code = app.run([command, "--model", str(model), *rest])
+            words = 2 if arguments[0] == "eval" else 1
+            code = app.run([*arguments[:words], "--model", str(model), *arguments[words:]])
         return Outcome(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
 
     return run

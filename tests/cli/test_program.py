@@ -24,6 +24,12 @@ entry.main()
 """
 
 
+SENTENCES = (
+    "lambda prompt: ' '.join("
+    "'word' + chr(97 + n % 26) * (n // 26 + 1) + '.' * (n % 20 == 9) for n in range(300))"
+)
+
+
 def program(tmp_path: Path, answer: str, *arguments: str, pause: float = 0.0) -> list[str]:
     """Command line of a process that runs mtp with a fake engine."""
     model = tmp_path / "fake.gguf"
@@ -96,8 +102,7 @@ def test_only_what_is_needed_is_imported(tmp_path: Path) -> None:
 
 
 def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
-    answer = "lambda prompt: ' '.join('word' + chr(97 + n % 26) * (n // 26 + 1) for n in range(300))"
-    command = program(tmp_path, answer, "summarize", "--max-tokens", "300", pause=0.01)
+    command = program(tmp_path, SENTENCES, "summarize", "--max-tokens", "300", pause=0.01)
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as mtp:
@@ -114,8 +119,7 @@ def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
 def test_interrupt_signal(tmp_path: Path) -> None:
     import signal
 
-    answer = "lambda prompt: ' '.join('word' + chr(97 + n % 26) * (n // 26 + 1) for n in range(300))"
-    command = program(tmp_path, answer, "summarize", "--max-tokens", "300", pause=0.02)
+    command = program(tmp_path, SENTENCES, "summarize", "--max-tokens", "300", pause=0.02)
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as mtp:

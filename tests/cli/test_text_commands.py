@@ -115,7 +115,11 @@ def test_long_text_is_read_to_its_last_word_in_parts(mtp: Mtp) -> None:
     done = mtp(engine, "summarize", "--format", "json", "--max-tokens", "40", stdin=source)
     record = json.loads(done.text)
     assert record["chunks"] == len(seen) - 1 > 5
-    assert sum("The password for the demo is swordfish." in prompt for prompt in seen) == 1
+    assert ["The password for the demo is swordfish." in prompt for prompt in seen[-3:]] == [
+        False,
+        True,
+        True,
+    ]
     assert "swordfish" in record["summary"]
     assert record["truncated"] is False
     assert re.fullmatch(r"mtp: [\d,]+ tokens, \d+ parts\n", done.err)
@@ -160,7 +164,9 @@ def test_several_files_and_a_dash(mtp: Mtp, tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("And teh other one.\n")
     done = mtp(FakeEngine(FIX), "proofread", str(tmp_path / "a.txt"), "-", stdin="From teh pipe.\n")
     assert done.text == "\ufeffWe use the page.\nFrom the pipe.\n"
-    done = mtp(FakeEngine(summary_of), "summarize", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
+    files = (str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
+    assert mtp(FakeEngine(summary_of), "summarize", *files).text.count("Cats met.") == 1
+    done = mtp(FakeEngine(summary_of), "summarize", "--per-file", *files)
     assert [line for line in done.text.splitlines() if line.endswith(":")] == [
         f"{tmp_path}/a.txt:",
         f"{tmp_path}/b.txt:",
@@ -302,7 +308,7 @@ def test_options_reach_the_engine(mtp: Mtp, command: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "--draft head",
+        "--draft tail",
         "--draft-max 16",
         "--draft-max -1",
         "--lenient token-v4",

@@ -102,3 +102,44 @@ def test_text_that_fills_the_context(smollm2: Path) -> None:
         arguments = ("--ctx", "256", "--max-tokens", "60", "--format", "json")
         record = json.loads(mtp(smollm2, "summarize", *arguments, source="word " * words))
         assert record["finish_reason"] in ("end_token", "token_limit", "stop_text", "context_full")
+
+
+CHAT = (
+    "Anna: Are you coming to the concert on Friday?\nBen: Which one?\n"
+    "Anna: The choir of the school, in the town hall. My sister sings.\n"
+    "Ben: I have to work until seven.\nAnna: It begins at eight.\nBen: Then I will come.\n"
+)
+
+
+def test_styles_keep_their_form(model: Path) -> None:
+    bullets = mtp(model, "summarize", "--style", "bullets", source=ARTICLE).decode().splitlines()
+    assert bullets
+    assert all(re.fullmatch(r"- \S.*[.!?]", line) for line in bullets)
+    [headline] = mtp(model, "summarize", "--style", "headline", source=ARTICLE).decode().splitlines()
+    assert 2 < len(headline.split()) <= 20
+    assert not headline.endswith(".")
+    [line] = mtp(model, "summarize", "--style", "notification", source=ARTICLE).decode().splitlines()
+    assert len(line) < len(ARTICLE) / 2
+
+
+@pytest.mark.parametrize("words", [20, 40])
+def test_asked_words_are_met(model: Path, words: int) -> None:
+    source = ARTICLE + "\n\n" + ARTICLE.replace("library", "museum").replace("1926", "1931")
+    record = json.loads(mtp(model, "summarize", "--length", str(words), "--format", "json", source=source))
+    assert 0.75 * words <= len(record["summary"].split()) <= 1.25 * words, record["summary"]
+
+
+def test_chat_is_told_by_who_talks(model: Path) -> None:
+    record = json.loads(mtp(model, "summarize", "--format", "json", source=CHAT))
+    assert record["input"] == "chat"
+    assert record["summary"].startswith("Anna and Ben talk about ")
+    assert record["summary"].endswith((".", "!", "?"))
+
+
+def test_a_fact_in_the_last_line_can_reach_the_summary(smollm2: Path) -> None:
+    source = "\n\n".join(f"On day {day} the cat sat on the mat and slept." for day in range(1, 160))
+    source += "\n\nThe password for the demo is swordfish-19.\n"
+    arguments = ("--ctx", "1024", "--max-tokens", "120", "--format", "json")
+    record = json.loads(mtp(smollm2, "summarize", *arguments, source=source))
+    assert record["chunks"] > 1
+    assert "swordfish" in record["summary"]
