@@ -103,3 +103,18 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def write_back(name: str, old: str, new: str, *, backup: bool) -> None:
+    """Put `new` in the place of a file's `old` text in one step; its mode stays. `backup`: the old file stays
+    beside it as NAME.bak. Raises UserError, also when the file is no longer what was read."""
+    path = Path(name)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {name} again: {(error.strerror or str(error)).lower()}") from None
+    if data != old.encode("utf-8"):
+        raise UserError(f"{name} was changed by something else meanwhile; nothing was written, run it again")
+    if backup:
+        write_whole(path.with_name(path.name + ".bak"), old)
+    write_whole(path, new)

@@ -1,0 +1,117 @@
+"""Whole documents: what is prose in them, and that everything else comes back whatever the model says."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from cli.documents import MARKUP, STAY, Made, documents, mangler
+from cli.fake_engine import FakeEngine
+from mtp_cli.tasks.documents.kinds import read, reader_of
+from mtp_cli.tasks.documents.verify import skeleton
+from mtp_cli.tasks.prompts import DEFAULTS
+from mtp_cli.tasks.proofread import Correction, Proofreader
+
+DOCUMENTS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+KINDS = sorted(MARKUP)
+
+
+def corrected(text: str, kind: str, seed: int = 0) -> Correction:
+    engine = FakeEngine(mangler(seed), n_ctx=4096)
+    reader = reader_of(kind, "a.py")
+    return Proofreader(engine, DEFAULTS["chat"]["proofread"]).run(reader(text), reader)
+
+
+class _Tags(HTMLParser):
+    """All that is no text, in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.found: list[Any] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.found.append((tag, attrs))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.found.append(tag)
+
+    def handle_entityref(self, name: str) -> None:
+        self.found.append(name)
+
+    def handle_comment(self, data: str) -> None:
+        self.found.append(data)
+
+
+def markdown_shape(text: str) -> list[Any]:
+    """The tree of a Markdown text without its words, by a parser that knows nothing of ours."""
+    found: list[Any] = []
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.type != "inline":
+            found.append((token.type, token.tag, token.map, token.info))
+            found.append(token.content if token.type in ("fence", "code_block", "html_block") else "")
+        for child in token.children or ():
+            if child.type != "text":
+                found.append((child.type, child.attrs, child.content if "code" in child.type else ""))
+    return found
+
+
+SHAPES = {"markdown": markdown_shape, "html": lambda text: _Tags(text).found}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_prose_survives_any_model(kind: str) -> None:
+    @DOCUMENTS
+    @given(documents(kind), st.integers(0, 3))
+    def check(made: Made, seed: int) -> None:
+        result = corrected(made.text, kind, seed).text
+        assert [line[: len(line) - len(line.lstrip())] for line in result.split("\n")] == [
+            line[: len(line) - len(line.lstrip())] for line in made.text.split("\n")
+        ]
+        assert result.count("\r\n") == made.text.count("\r\n")
+        at = 0
+        for text in made.kept:
+            at = result.find(text, at)
+            assert at >= 0, text
+            at += len(text)
+        assert [result.count(text) for text in STAY] == [made.text.count(text) for text in STAY]
+        if kind in SHAPES:
+            assert SHAPES[kind](result) == SHAPES[kind](made.text)
+        before, after = (re.sub(r"[^\n|]", "", text) for text in (made.text, result))
+        assert before == after
+
+    check()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reading_takes_every_place_once_and_in_order(kind: str) -> None:
+    @DOCUMENTS
+    @given(documents(kind))
+    def check(made: Made) -> None:
+        document = read(made.text, kind, "a.py")
+        at = 0
+        for sentence in document.sentences():
+            for start, end in sentence.stretch.spans:
+                assert at <= start < end
+                at = end
+        assert at <= len(made.text)
+        assert document.fixed == tuple(sorted(document.fixed))
+
+    check()
+
+
+@given(st.text(alphabet="aB .!?\n\r\t-#>*`|1é<>/[]()_:=\\\"'", max_size=80), st.sampled_from(KINDS))
+@settings(max_examples=400, deadline=None)
+def test_no_text_breaks_a_reader(text: str, kind: str) -> None:
+    document = read(text, kind, "a.py")
+    assert "".join(part for part in skeleton(document) if part not in ("full", "part")) is not None
+    result = corrected(text, kind).text
+    assert result.count("\n") == text.count("\n")
+    assert result.count("\r") == text.count("\r")
