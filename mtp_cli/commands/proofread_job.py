@@ -44,6 +44,7 @@ class Job:
         self._wish = wish
         self._rules = rules
         self._goes_on = True
+        self._kept: Proofreader | None = None
 
     def work(self, files: list[str]) -> ExitStatus:
         """Everything, up to the exit code. Raises UserError, EngineError, KeyboardInterrupt."""
@@ -86,6 +87,8 @@ class Job:
     def _one(self, source: Source, read: Reader) -> Done:
         self._run.meter.text_begins()
         document = read(source.text)
+        if document.remark:
+            self._run.progress.note(f"{source.name}: {document.remark}")
         done = self._corrected(source, document, read)
         if self._run.options.verbose and not self._run.options.quiet:
             self._print_refused(done)
@@ -105,26 +108,34 @@ class Job:
             if run.streaming:
                 run.out.write(done.mark + source.text)
             return done
-        engine, template = run.engine()
-
-        def proofreader(drafting: Drafting, listen: Callable[[JobEvent], None]) -> Proofreader:
-            return Proofreader(
-                engine,
-                template,
-                max_tokens=run.options.max_tokens,
-                sampling=run.options.sampling,
-                drafting=drafting,
-                rules=self._rules,
-                listen=listen,
-            )
-
         if source.bom and run.streaming:
             run.out.write("\ufeff")
-        found = proofreader(run.options.drafting, run.listen).run(document, read)
-        counts = run.count(
-            lambda: proofreader(run.exact_drafting(), lambda event: None).run(document, read).text, found.text
-        )
+        found = self._proofreader().run(document, read)
+        counts = run.count(lambda: self._exact().run(document, read).text, found.text)
         return Done(source, found, counts)
+
+    def _proofreader(self) -> Proofreader:
+        """One for all files: what their prompts begin with is computed once."""
+        if self._kept is None or self._run.options.compares:  # the other one has used the cache meanwhile
+            self._kept = self._made(self._run.options.drafting, self._run.listen)
+        return self._kept
+
+    def _exact(self) -> Proofreader:
+        """The same without lenient drafts, unheard."""
+        return self._made(self._run.exact_drafting(), lambda event: None)
+
+    def _made(self, drafting: Drafting, listen: Callable[[JobEvent], None]) -> Proofreader:
+        engine, template = self._run.engine()
+        options = self._run.options
+        return Proofreader(
+            engine,
+            template,
+            max_tokens=options.max_tokens,
+            sampling=options.sampling,
+            drafting=drafting,
+            rules=self._rules,
+            listen=listen,
+        )
 
     def _asked(self, done: Done) -> Done:
         from mtp_cli.view.choose import choose

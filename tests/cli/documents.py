@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cli.fake_engine import Script, last_text
 
-WORDS = """teh the cat dogs goes go to a an is are their there not never Kim Paris Bremen dont its house reads reading
-mesages two quick slowly because and or but likes which from new work works, day""".split()  # noqa: SIM905
+WORDS = """teh the cat dogs goes go to a an is are their there not never Kim Paris Bremen dont its house reads
+reading mesages two quick slowly because and or but likes which from new work works, day""".split()  # noqa: SIM905
 ATOMS = [
     "42",
     "3.14 kg",
