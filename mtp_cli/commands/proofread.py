@@ -38,7 +38,9 @@ from mtp_cli.commands.proofread_options import (
     CommentsOption,
     DialectOption,
     DiffOption,
+    HelpersOption,
     InteractiveOption,
+    JudgeOption,
     KeepOption,
     Kind,
     ProofColourOption,
@@ -49,6 +51,7 @@ from mtp_cli.commands.proofread_options import (
     Wish,
     WordDiffOption,
     WriteOption,
+    helper_names,
 )
 from mtp_cli.engine import MAX_DRAFT, Sampling
 from mtp_cli.exits import ExitStatus
@@ -72,6 +75,8 @@ def proofread(
     dialect: DialectOption = None,
     kind: TypeOption = Kind.auto,
     comments: CommentsOption = False,
+    judge: JudgeOption = True,
+    helpers: HelpersOption = "auto",
     form: ProofFormatOption = ProofFormat.text,
     output: OutputOption = None,
     model: ModelOption = None,
@@ -124,7 +129,8 @@ def proofread(
         from mtp_cli.commands.proofread_job import Job
         from mtp_cli.tasks.proofread import Rules
 
-        rules = Rules(tuple(keep or ()), dialect.value if dialect else "", unsafe)
+        names = helper_names(helpers)
+        rules = Rules(tuple(keep or ()), dialect.value if dialect else "", unsafe, judge, names)
         return Job(run, wish, rules).work(files or [])
 
     run_guarded(run, work)

@@ -87,8 +87,42 @@ CommentsOption = Annotated[
         "--comments", help="Source code: proofread its comments and docstrings.", show_default=False
     ),
 ]
+JudgeOption = Annotated[
+    bool,
+    typer.Option(
+        "--judge/--no-judge",
+        help="The model judges each edit by how much likelier it makes the sentence, and looks for more; "
+        "without it only its answers count, as they come.",
+    ),
+]
+HelpersOption = Annotated[
+    str,
+    typer.Option(
+        "--helpers",
+        metavar="auto|off|NAME,...",
+        help="Who else proposes edits to judge: harper, dictionary (extra proof); auto: those installed.",
+    ),
+]
 ProofFormatOption = Annotated[ProofFormat, typer.Option("--format", help="Form of the result.")]
 ProofColourOption = Annotated[Colour, typer.Option("--color", help="Colours on stderr and in diffs.")]
+
+
+def helper_names(value: str) -> tuple[str, ...]:
+    """--helpers as names. Raises UserError for one that is not known or not installed."""
+    from importlib.util import find_spec
+
+    packages = {"harper": "harper", "dictionary": "spellchecker"}
+    if value == "off":
+        return ()
+    if value == "auto":
+        return tuple(packages)
+    names = tuple(name.strip() for name in value.split(",") if name.strip())
+    for name in names:
+        if name not in packages:
+            raise UserError(f"--helpers: there is no {name!r}; known are {', '.join(packages)}, auto and off")
+        if find_spec(packages[name]) is None:
+            raise UserError(f"--helpers {name}: its package is not installed; pip install 'mtp-cli[proof]'")
+    return names
 
 
 @dataclass(frozen=True, slots=True)

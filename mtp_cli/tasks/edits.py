@@ -9,6 +9,8 @@ LABELS = ("spelling", "grammar", "punctuation", "capitalisation", "style")
 
 LAYOUT = "layout"
 NO_CORRECTION = "not a correction of its source"
+BESIDE = "part of an unsafe change"
+UNLIKELY = "the model finds the sentence no likelier with it"
 _NEVER = frozenset((LAYOUT, NO_CORRECTION))
 """Reasons that no option overrules."""
 

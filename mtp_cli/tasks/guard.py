@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mtp_cli.tasks.align import Step, differences, is_near_copy
-from mtp_cli.tasks.edits import LAYOUT, NO_CORRECTION, Edit, apply
+from mtp_cli.tasks.edits import BESIDE, LAYOUT, NO_CORRECTION, Edit, apply
 from mtp_cli.tasks.labels import label
 from mtp_cli.tasks.pieces import Piece, pieces
 from mtp_cli.tasks.verdict import Place, objection
@@ -100,8 +100,8 @@ def _judged(row: _Row, steps: Sequence[Step]) -> list[Edit]:
             reason = NO_CORRECTION if reason == NO_CORRECTION else LAYOUT
         edit = Edit(start, end, row.source[start:end], text, label(before, after), reason, row.origin)
         found.append((edit, any(piece.kind != "mark" for piece in (*before, *after))))
-    spoilt = next((edit.reason for edit, words in found if edit.reason and words), "")
-    return [replace(edit, reason=spoilt) if spoilt and words and edit.safe else edit for edit, words in found]
+    spoilt = any(edit.reason and words for edit, words in found)
+    return [replace(edit, reason=BESIDE) if spoilt and words and edit.safe else edit for edit, words in found]
 
 
 def _in_place(source: str, old: Sequence[Piece], new: Sequence[Piece], step: Step) -> tuple[int, int, str]:

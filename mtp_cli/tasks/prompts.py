@@ -12,6 +12,8 @@ from typing import Any
 from mtp_cli.engine import Engine
 
 _PLACE = "@@mtp:text@@"
+_END_OF_TEXT = 2
+"""Tokens behind a text that tell it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,15 @@ class Prompt:
     def tokens(self, text: str) -> list[int]:
         """The whole prompt around `text`, which is taken without white space at its ends."""
         return self._before + self._engine.tokenize(self._lead + text.strip()) + self._after
+
+    @property
+    def before_tokens(self) -> int:
+        """Tokens in front of the text, the same for every text."""
+        return len(self._before)
+
+    def as_text(self, text: str) -> list[int]:
+        """The prompt up to the end of `text`, with the beginning of what follows it."""
+        return self.tokens(text)[: -len(self._after) or None] + self._after[:_END_OF_TEXT]
 
     def repeated(self, text: str) -> list[int]:
         """Tokens of an answer that is `text` itself."""

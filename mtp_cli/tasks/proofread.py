@@ -15,10 +15,15 @@ from mtp_cli.tasks.documents.verify import settled
 from mtp_cli.tasks.edits import Edit, apply
 from mtp_cli.tasks.gate import AnswerGate
 from mtp_cli.tasks.guard import Frame, edits_of
+from mtp_cli.tasks.helpers import ready
 from mtp_cli.tasks.job import JobEvent, Part, Plan, Reading, Text
+from mtp_cli.tasks.judge import Judge
+from mtp_cli.tasks.language import is_english
 from mtp_cli.tasks.pieces import word_count
 from mtp_cli.tasks.prompts import Prompt, Template
+from mtp_cli.tasks.review import Reviewer
 from mtp_cli.tasks.session import Session
+from mtp_cli.tasks.vocabulary import Vocabulary
 
 _GROWTH = 1.5
 _SPARE_TOKENS = 16
@@ -29,11 +34,14 @@ _LONGEST_WORD = 300
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What a person wants: `keep`, terms that stay as they are; `dialect`, us, gb or "" for whatever the text
-    has; `unsafe`, apply unsafe edits too."""
+    has; `unsafe`, apply unsafe edits too; `judged`, the model judges every edit and looks for more;
+    `helpers`, who else proposes some (see tasks/helpers)."""
 
     keep: tuple[str, ...] = ()
     dialect: str = ""
     unsafe: bool = False
+    judged: bool = False
+    helpers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,7 @@ class Proofreader:
         self._max_tokens = max_tokens
         self._rules = rules or Rules()
         self._terms = _terms(self._rules.keep)
+        self._reviewers: dict[bool, Reviewer] = {}
         self._listen = listen
 
     def prompts(self, document: Document) -> list[str]:
@@ -116,11 +125,12 @@ class Proofreader:
         counts = [len(self._engine.tokenize(_flat(sentence.stretch.text))) for sentence in todo]
         self._listen(Plan(sum(counts), len(todo)))
         flowing = read is plain.read
+        reviewer = self._reviewer(document.text) if self._rules.judged and todo else None
         edits: list[Edit] = []
         at = 0
         for number, (sentence, tokens) in enumerate(zip(todo, counts, strict=True), 1):
             self._listen(Part(number, len(todo), "sentence"))
-            found = list(self._edits(sentence, tokens))
+            found = list(self._edits(sentence, tokens, reviewer))
             if flowing:
                 end = sentence.stretch.spans[-1][1]
                 found = _settled_lines(document.text, sentence, found)
@@ -141,12 +151,27 @@ class Proofreader:
         if shown:
             self._listen(Text(shown))
 
-    def _edits(self, sentence: Sentence, tokens: int) -> Iterator[Edit]:
+    def _reviewer(self, text: str) -> Reviewer:
+        """One for English and one for other languages."""
+        english = is_english(text)
+        if english not in self._reviewers:
+            vocabulary = Vocabulary(self._engine) if english else None
+            helpers = ready(self._rules.helpers, self._rules.dialect) if english else []
+            self._reviewers[english] = Reviewer(vocabulary, helpers, _flat)
+        self._reviewers[english].read(text)
+        return self._reviewers[english]
+
+    def _edits(self, sentence: Sentence, tokens: int, reviewer: Reviewer | None) -> Iterator[Edit]:
         """The edits of one sentence, with their places in the document."""
         stretch = sentence.stretch
         frame = Frame(sentence.full, self._fixed(sentence), stretch.gaps, self._rules.dialect)
-        answer = self._answer(stretch.text, tokens)
-        for edit in edits_of(stretch.text, answer, frame):
+        judge = None
+        if reviewer and Judge.fits(self._prompt, _flat(stretch.text), self._engine.n_ctx):
+            judge = Judge(self._session, self._prompt, _flat(stretch.text))
+        found = edits_of(stretch.text, self._answer(stretch.text, tokens), frame)
+        if reviewer and judge:
+            found = reviewer.review(stretch.text, found, frame, judge)
+        for edit in found:
             place = stretch.place(edit.start, edit.end)
             if place is None:  # a whole answer that was no correction, over a gap
                 place = stretch.spans[0][0], stretch.spans[-1][1]

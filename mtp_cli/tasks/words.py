@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from mtp_cli.tasks.align import ratio
+from mtp_cli.tasks.families import CAPITALISED, FAMILIES
 
 SMALL_WORDS = frozenset(
     """a an the of to in on at for from by with into about as than then that which who whom whose this these
@@ -19,11 +20,6 @@ _CONTRACTED = re.compile(r"(?:is|are|was|were|do|does|did|have|has|had|ca|wo|wou
 _NUMBERS = frozenset(
     """zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred
     thousand million billion half third quarter double twice once""".split()  # noqa: SIM905
-)
-_CALENDAR = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december english german french spanish american european internet
-    christmas""".split()  # noqa: SIM905
 )
 _FIRST_PERSON = re.compile(r"I(?:['’](?:m|ve|d|ll))?")
 _SAME_WORD = 0.6
@@ -72,7 +68,7 @@ def is_akin(old: str, new: str) -> bool:
     if shouts(old, new):
         return False
     a, b = old.lower(), new.lower()
-    if a == b or {a, b} <= SMALL_WORDS:
+    if a == b or {a, b} <= SMALL_WORDS or b in FAMILIES.get(a, ()):
         return True
     if max(len(a), len(b)) <= _SHORT_WORD:
         near = abs(len(a) - len(b)) <= 1 and ratio(a, b) >= _SAME_WORD
@@ -97,7 +93,7 @@ def is_name(word: str) -> bool:
 
 def spoils_name(old: str, new: str) -> bool:
     """True when `old`, in the middle of a sentence, is a name and `new` is another or none."""
-    if not is_name(old) or new.lower() in _CALENDAR:
+    if not is_name(old) or new.lower() in CAPITALISED:
         return False
     return letters(old) != letters(new) or not new[:1].isupper()
 

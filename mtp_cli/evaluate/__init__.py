@@ -1,0 +1,1 @@
+"""How good results are: scores against references, for comparing models and prompts."""

@@ -1,0 +1,140 @@
+"""Edits of one sentence from all who propose some, judged by the model one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mtp_cli.tasks.edits import BESIDE, UNLIKELY, Edit, apply, overlap
+from mtp_cli.tasks.families import CAPITALISED
+from mtp_cli.tasks.guard import Frame, edits_of
+from mtp_cli.tasks.helpers import Helper
+from mtp_cli.tasks.judge import Judge
+from mtp_cli.tasks.pieces import pieces
+from mtp_cli.tasks.variants import Variant, variants
+from mtp_cli.tasks.vocabulary import Vocabulary, letter_distance
+
+_LEAST_GAIN = {
+    "inserted": 2.0,
+    "dropped": 2.0,
+    "swapped": 1.5,
+    "form": 2.5,
+    "mark": 3.0,
+    "capital": 1.0,
+    "spelling": 3.0,
+    "rule": 1.5,
+}
+"""By what kind of proposal: how much likelier it must make the sentence (in nats) to be taken."""
+_OWN_WORDS, _OWN_MARKS, _OWN_BESIDE = 1.0, 1.5, 3.0
+"""The same for edits of the model's answer."""
+_CAPITALS = -6.0
+"""The same for words that always have a capital."""
+_SECOND_LETTER = 1.5
+"""More for each further letter of a word that changes."""
+_TERM_TIMES, _TERM_GAIN = 3, 3.0
+"""A word that the document has so often is meant; more is needed to change its spelling."""
+_LOOK = {"rules": (-1.0, 4), "spelling": (-3.0, 2), "helpers": (-6.0, 2)}
+"""(least gain of the first token, most proposals) that are judged in full: for a sentence by rules, for each
+place by the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Edits that go together, and what the model gains by them."""
+
+    gain: float
+    edits: tuple[Edit, ...]
+
+
+class Reviewer:
+    """Knows the document's words and who may propose. `vocabulary` None: not English, so only the model's own
+    answer counts."""
+
+    def __init__(
+        self, vocabulary: Vocabulary | None, helpers: Sequence[Helper], flat: Callable[[str], str]
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._helpers = helpers
+        self._flat = flat
+        self._words: Counter[str] = Counter()
+
+    def read(self, text: str) -> None:
+        """A new document begins."""
+        self._words = Counter(piece.text.lower() for piece in pieces(text) if piece.kind == "word")
+
+    def review(self, text: str, own: Sequence[Edit], frame: Frame, judge: Judge) -> list[Edit]:
+        """The edits to make, in order, with those of the model's answer (`own`) that are not. Raises
+        EngineError."""
+        opinions = [*self._of_answer(text, own, judge), *self._of_others(text, frame, judge)]
+        taken: list[Edit] = []
+        for opinion in sorted(opinions, key=lambda opinion: -opinion.gain):
+            if not any(overlap(edit, other) for edit in opinion.edits for other in taken):
+                taken += opinion.edits
+        left = [
+            edit if edit.reason else replace(edit, reason=UNLIKELY)
+            for edit in own
+            if not any(overlap(edit, other) for other in taken)
+        ]
+        return sorted([*taken, *left], key=lambda edit: (edit.start, edit.end))
+
+    def _of_answer(self, text: str, own: Sequence[Edit], judge: Judge) -> Iterator[Opinion]:
+        for edit in own:
+            if not edit.safe and edit.reason != BESIDE:
+                continue
+            least = _OWN_BESIDE if edit.reason else _OWN_WORDS
+            if edit.safe and edit.label == "punctuation":
+                least = _OWN_MARKS
+            if edit.label == "capitalisation" and edit.replacement.lower() in CAPITALISED:
+                least = _CAPITALS
+            gain = judge.gain(self._flat(apply(text, [edit])))
+            if gain > least:
+                yield Opinion(gain, (replace(edit, reason=""),))
+
+    def _of_others(self, text: str, frame: Frame, judge: Judge) -> Iterator[Opinion]:
+        if self._vocabulary is None:
+            return
+        row = pieces(text, frame.fixed)
+        groups: list[tuple[str, str, Iterable[Variant]]] = [
+            ("rules", "model", variants(row, full=frame.full)),
+            ("spelling", "model", self._vocabulary.proposals(row)),
+        ]
+        groups += [("helpers", helper.name, helper.proposals(text)) for helper in self._helpers]
+        for group, origin, proposed in groups:
+            forms = {self._flat(variant.of(text)): variant for variant in proposed if self._is_word(variant)}
+            for form, variant in self._likely(forms, group, judge):
+                edits = edits_of(text, variant.of(text), frame, origin)
+                if not edits or not all(edit.safe for edit in edits):
+                    continue
+                gain = judge.gain(form) - self._dearer(text, variant)
+                least = _LEAST_GAIN[variant.kind]
+                if variant.kind == "capital" and variant.replacement.lower() in CAPITALISED:
+                    least = _CAPITALS
+                if gain > least:
+                    yield Opinion(gain, tuple(edits))
+
+    def _is_word(self, variant: Variant) -> bool:
+        """Rules make up forms that do not exist; those that do are words of the model."""
+        assert self._vocabulary is not None
+        return variant.kind != "form" or variant.replacement.lower() in self._vocabulary
+
+    def _likely(self, forms: dict[str, Variant], group: str, judge: Judge) -> Iterator[tuple[str, Variant]]:
+        """Those worth the model's full attention. Each misspelt word gets some."""
+        least, most = _LOOK[group]
+        if group == "rules":
+            yield from ((form, forms[form]) for form in judge.likely(list(forms), least, most))
+            return
+        places: dict[int, list[str]] = {}
+        for form, variant in forms.items():
+            places.setdefault(variant.start, []).append(form)
+        for here in places.values():
+            yield from ((form, forms[form]) for form in judge.likely(here, least, most))
+
+    def _dearer(self, text: str, variant: Variant) -> float:
+        """What a change of spelling must gain besides."""
+        if variant.kind != "spelling":
+            return 0.0
+        word = text[variant.start : variant.end].lower()
+        letters = letter_distance(word, variant.replacement.lower())
+        often = self._words[word] >= _TERM_TIMES
+        return _SECOND_LETTER * max(letters - 1, 0) + (_TERM_GAIN if often else 0.0)
