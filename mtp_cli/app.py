@@ -13,7 +13,7 @@ import typer
 
 from mtp_cli import __version__
 
-COMMANDS = ("summarize", "proofread", "bench", "models", "doctor")
+COMMANDS = ("summarize", "proofread", "eval", "bench", "models", "doctor")
 """In the order of the help text; each is mtp_cli.commands.NAME with `register(app)`."""
 
 
@@ -32,7 +32,8 @@ def _root(
 
     Environment: MTP_MODEL, MTP_CACHE_DIR, MTP_OFFLINE, NO_COLOR, MTP_DEBUG.
 
-    Exit codes: 0 fine, 2 usage or error, 3 model missing or damaged, 130 interrupted."""
+    Exit codes: 0 fine, 1 --check found something, 2 usage or error, 3 model missing or damaged,
+    130 interrupted."""
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:

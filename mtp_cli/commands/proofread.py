@@ -33,6 +33,8 @@ from mtp_cli.commands.options import (
     drafting_of,
 )
 from mtp_cli.commands.proofread_options import (
+    Answers,
+    AnswersOption,
     BackupOption,
     CheckOption,
     CommentsOption,
@@ -77,6 +79,7 @@ def proofread(
     comments: CommentsOption = False,
     judge: JudgeOption = True,
     helpers: HelpersOption = "auto",
+    answers: AnswersOption = Answers.auto,
     form: ProofFormatOption = ProofFormat.text,
     output: OutputOption = None,
     model: ModelOption = None,
@@ -130,7 +133,9 @@ def proofread(
         from mtp_cli.tasks.proofread import Rules
 
         names = helper_names(helpers)
-        rules = Rules(tuple(keep or ()), dialect.value if dialect else "", unsafe, judge, names)
+        rules = Rules(
+            tuple(keep or ()), dialect.value if dialect else "", unsafe, judge, names, answers.value
+        )
         return Job(run, wish, rules).work(files or [])
 
     run_guarded(run, work)

@@ -28,6 +28,14 @@ class Dialect(str, Enum):
     gb = "gb"
 
 
+class Answers(str, Enum):
+    """When the model writes a sentence anew."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
+
+
 class Kind(str, Enum):
     """How a text is built; see tasks/documents/kinds.py."""
 
@@ -93,6 +101,14 @@ JudgeOption = Annotated[
         "--judge/--no-judge",
         help="The model judges each edit by how much likelier it makes the sentence, and looks for more; "
         "without it only its answers count, as they come.",
+    ),
+]
+AnswersOption = Annotated[
+    Answers,
+    typer.Option(
+        "--answers",
+        help="When the model writes a sentence anew, which takes longest; auto: where an edit was found "
+        "already, and in languages other than English.",
     ),
 ]
 HelpersOption = Annotated[

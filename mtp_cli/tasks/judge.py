@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from mtp_cli.tasks.prompts import Prompt, common_prefix
 from mtp_cli.tasks.session import Session
 
-_TOKENS_BEHIND = 8
+_TOKENS_BEHIND = 4
 """Tokens behind an edit whose likelihood still counts."""
 
 

@@ -35,13 +35,15 @@ _LONGEST_WORD = 300
 class Rules:
     """What a person wants: `keep`, terms that stay as they are; `dialect`, us, gb or "" for whatever the text
     has; `unsafe`, apply unsafe edits too; `judged`, the model judges every edit and looks for more;
-    `helpers`, who else proposes some (see tasks/helpers)."""
+    `helpers`, who else proposes some (see tasks/helpers); `answers`, when the model is asked to write the
+    sentence anew: always, never, or where that helps (auto)."""
 
     keep: tuple[str, ...] = ()
     dialect: str = ""
     unsafe: bool = False
     judged: bool = False
     helpers: tuple[str, ...] = ()
+    answers: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +170,24 @@ class Proofreader:
         judge = None
         if reviewer and Judge.fits(self._prompt, _flat(stretch.text), self._engine.n_ctx):
             judge = Judge(self._session, self._prompt, _flat(stretch.text))
-        found = edits_of(stretch.text, self._answer(stretch.text, tokens), frame)
+        others = list(reviewer.opinions(stretch.text, frame, judge)) if reviewer and judge else []
+        found: list[Edit] = []
+        if self._wants_answer(reviewer, judge, bool(others)):
+            found = edits_of(stretch.text, self._answer(stretch.text, tokens), frame)
         if reviewer and judge:
-            found = reviewer.review(stretch.text, found, frame, judge)
+            found = reviewer.review(stretch.text, found, others, judge)
         for edit in found:
             place = stretch.place(edit.start, edit.end)
             if place is None:  # a whole answer that was no correction, over a gap
                 place = stretch.spans[0][0], stretch.spans[-1][1]
             yield edit.moved(*place)
+
+    def _wants_answer(self, reviewer: Reviewer | None, judge: Judge | None, found: bool) -> bool:
+        """Writing an answer takes longest. It is of use where nobody else can propose anything, and for a
+        sentence that others have found wrong."""
+        if self._rules.answers == "auto":
+            return found or not (reviewer and reviewer.knows and judge)
+        return self._rules.answers == "always"
 
     def _fixed(self, sentence: Sentence) -> tuple[Span, ...]:
         if self._terms is None:

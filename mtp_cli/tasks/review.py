@@ -63,10 +63,15 @@ class Reviewer:
         """A new document begins."""
         self._words = Counter(piece.text.lower() for piece in pieces(text) if piece.kind == "word")
 
-    def review(self, text: str, own: Sequence[Edit], frame: Frame, judge: Judge) -> list[Edit]:
-        """The edits to make, in order, with those of the model's answer (`own`) that are not. Raises
-        EngineError."""
-        opinions = [*self._of_answer(text, own, judge), *self._of_others(text, frame, judge)]
+    @property
+    def knows(self) -> bool:
+        """True when others than the model's answer can propose something."""
+        return self._vocabulary is not None
+
+    def review(self, text: str, own: Sequence[Edit], others: Sequence[Opinion], judge: Judge) -> list[Edit]:
+        """The edits to make, in order, with those of the model's answer (`own`) that are not. `others`: what
+        `opinions` gave. Raises EngineError."""
+        opinions = [*self._of_answer(text, own, judge), *others]
         taken: list[Edit] = []
         for opinion in sorted(opinions, key=lambda opinion: -opinion.gain):
             if not any(overlap(edit, other) for edit in opinion.edits for other in taken):
@@ -91,7 +96,8 @@ class Reviewer:
             if gain > least:
                 yield Opinion(gain, (replace(edit, reason=""),))
 
-    def _of_others(self, text: str, frame: Frame, judge: Judge) -> Iterator[Opinion]:
+    def opinions(self, text: str, frame: Frame, judge: Judge) -> Iterator[Opinion]:
+        """What rules, the vocabulary and helpers propose and the model likes. Raises EngineError."""
         if self._vocabulary is None:
             return
         row = pieces(text, frame.fixed)

@@ -54,9 +54,9 @@ class Vocabulary:
         for first in {word[0], word[1]}:
             for length in range(len(word) - most, len(word) + most + 1):
                 for other, letters in self._by_start.get((first, length), ()):
-                    if (letters ^ mask).bit_count() <= 2 * most:
-                        if letter_distance(word, other) <= most:
-                            yield other
+                    alike = (letters ^ mask).bit_count() <= 2 * most
+                    if alike and letter_distance(word, other) <= most:
+                        yield other
 
 
 def letter_distance(word: str, other: str) -> int:

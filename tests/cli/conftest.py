@@ -66,6 +66,8 @@ def mtp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Outcom
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
             command, *rest = arguments
+            if command == "proofread" and "--answers" not in rest:
+                rest = ["--answers", "always", *rest]  # the fake engine's answers are what is tested
             code = app.run([command, "--model", str(model), *rest])
         return Outcome(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
 
