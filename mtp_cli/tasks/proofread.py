@@ -28,6 +28,8 @@ from mtp_cli.tasks.vocabulary import Vocabulary
 _GROWTH = 1.5
 _SPARE_TOKENS = 16
 _LEAST_WORDS = 2
+_LEAST_SENTENCE = 4
+"""Words of a sentence that may want a full stop."""
 _LONGEST_WORD = 300
 
 
@@ -166,7 +168,7 @@ class Proofreader:
     def _edits(self, sentence: Sentence, tokens: int, reviewer: Reviewer | None) -> Iterator[Edit]:
         """The edits of one sentence, with their places in the document."""
         stretch = sentence.stretch
-        frame = Frame(sentence.full, self._fixed(sentence), stretch.gaps, self._rules.dialect)
+        frame = Frame(_wants_end_mark(sentence), self._fixed(sentence), stretch.gaps, self._rules.dialect)
         judge = None
         if reviewer and Judge.fits(self._prompt, _flat(stretch.text), self._engine.n_ctx):
             judge = Judge(self._session, self._prompt, _flat(stretch.text))
@@ -230,6 +232,12 @@ class Proofreader:
 
     def _reading(self, done: int, total: int) -> None:
         self._listen(Reading(done, total))
+
+
+def _wants_end_mark(sentence: Sentence) -> bool:
+    """False for titles and the like, for a few words ("Best, Kim") and between tags."""
+    text = sentence.stretch.text
+    return sentence.full and "<" not in text and word_count(text, sentence.fixed) >= _LEAST_SENTENCE
 
 
 def _is_prose(sentence: Sentence) -> bool:

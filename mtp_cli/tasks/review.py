@@ -113,10 +113,7 @@ class Reviewer:
                 if not edits or not all(edit.safe for edit in edits):
                     continue
                 gain = judge.gain(form) - self._dearer(text, variant)
-                least = _LEAST_GAIN[variant.kind]
-                if variant.kind == "capital" and variant.replacement.lower() in CAPITALISED:
-                    least = _CAPITALS
-                if gain > least:
+                if gain > (_CAPITALS if _is_sure(variant) else _LEAST_GAIN[variant.kind]):
                     yield Opinion(gain, tuple(edits))
 
     def _is_word(self, variant: Variant) -> bool:
@@ -128,7 +125,9 @@ class Reviewer:
         """Those worth the model's full attention. Each misspelt word gets some."""
         least, most = _LOOK[group]
         if group == "rules":
-            yield from ((form, forms[form]) for form in judge.likely(list(forms), least, most))
+            sure = [form for form, variant in forms.items() if _is_sure(variant)]
+            other = [form for form in forms if form not in sure]
+            yield from ((form, forms[form]) for form in [*sure, *judge.likely(other, least, most)])
             return
         places: dict[int, list[str]] = {}
         for form, variant in forms.items():
@@ -144,3 +143,8 @@ class Reviewer:
         letters = letter_distance(word, variant.replacement.lower())
         often = self._words[word] >= _TERM_TIMES
         return _SECOND_LETTER * max(letters - 1, 0) + (_TERM_GAIN if often else 0.0)
+
+
+def _is_sure(variant: Variant) -> bool:
+    """True for the capital of a word that always has one."""
+    return variant.kind == "capital" and variant.replacement.lower() in CAPITALISED

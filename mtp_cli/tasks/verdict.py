@@ -47,6 +47,14 @@ class Place:
 
 def objection(before: Sequence[Piece], after: Sequence[Piece], place: Place) -> str:
     """Why this change is none of a proofreader's, or ""."""
+    reason = _objection(before, after, place)
+    # what an answer has in front of a sentence or behind it is talk about it
+    around = not before and not (place.left and place.right)
+    talk = reason == "mark" or any(piece.kind != "mark" for piece in after)
+    return NO_CORRECTION if reason and around and talk else reason
+
+
+def _objection(before: Sequence[Piece], after: Sequence[Piece], place: Place) -> str:
     both = [*before, *after]
     if len(before) > _MOST_PIECES or len(after) > _MOST_PIECES:
         return NO_CORRECTION

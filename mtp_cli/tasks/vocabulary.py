@@ -16,14 +16,14 @@ _LONG_WORD = 6
 
 
 class Vocabulary:
-    """The whole words among the tokens of a model."""
+    """The whole words among the tokens of a model, lower-case ASCII ones."""
 
     def __init__(self, engine: Engine) -> None:
         self._words: set[str] = set()
         self._by_start: dict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
         for token in range(engine.info.n_vocab):
             piece = engine.piece(token)
-            if piece[:1] == b" " and len(piece) > _LEAST_LETTERS and piece[1:].isalpha() and piece.islower():
+            if piece[:1] == b" " and len(piece) > 2 and piece[1:].isalpha() and piece.islower():
                 self._add(piece[1:].decode("ascii"))
 
     def _add(self, word: str) -> None:
@@ -34,19 +34,28 @@ class Vocabulary:
         return word in self._words
 
     def proposals(self, row: Sequence[Piece]) -> Iterator[Variant]:
-        """Words of the vocabulary for words that are not in it, names left out."""
+        """Words of the vocabulary that may have been meant, names left out."""
         for at, piece in enumerate(row):
             word = piece.text.lower()
-            if piece.kind != "word" or not word.isascii() or not word.isalpha() or word in self._words:
+            if piece.kind != "word" or not word.isascii() or not word.isalpha():
                 continue
             if len(word) < _LEAST_LETTERS or (at and piece.text[0].isupper()):
                 continue
-            others = set(self._near(word))
-            if word.endswith("s") and len(word) > _LONG_WORD:
-                others |= {other + "s" for other in self._near(word[:-1])}
+            others = self._swapped(word) if word in self._words else self._close(word)
             for other in sorted(others - {word}):
                 cased = other.capitalize() if piece.text[0].isupper() else other
                 yield Variant(piece.start, piece.end, cased, "spelling")
+
+    def _swapped(self, word: str) -> set[str]:
+        """Words with two neighbouring letters the other way round: common slips (teh) are tokens too."""
+        forms = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
+        return forms & self._words
+
+    def _close(self, word: str) -> set[str]:
+        found = set(self._near(word))
+        if word.endswith("s") and len(word) > _LONG_WORD:
+            found |= {other + "s" for other in self._near(word[:-1])}
+        return found
 
     def _near(self, word: str) -> Iterator[str]:
         most = 2 if len(word) >= _LONG_WORD else 1
