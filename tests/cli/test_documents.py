@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,6 +89,15 @@ def test_what_is_no_prose_survives_any_model(kind: str) -> None:
         assert before == after
 
     check()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md"])
+def test_own_pages_keep_their_shape(name: str) -> None:
+    text = (Path(__file__).resolve().parents[2] / name).read_text()
+    for seed in range(3):
+        result = corrected(text, "markdown", seed).text
+        assert result != text
+        assert markdown_shape(result) == markdown_shape(text)
 
 
 @pytest.mark.parametrize("kind", KINDS)
