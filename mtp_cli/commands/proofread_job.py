@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtp_cli.commands.proofread_options import Kind, ProofFormat, Wish
@@ -19,7 +20,22 @@ if TYPE_CHECKING:
     from mtp_cli.engine import Drafting
     from mtp_cli.inputs import Source
     from mtp_cli.tasks.documents.document import Document, Reader
+    from mtp_cli.tasks.documents.docx import WordFile
     from mtp_cli.tasks.job import JobEvent
+
+
+def load_word(path: str) -> WordFile:
+    """A Word document. Raises UserError."""
+    from mtp_cli.tasks.documents.docx import load
+
+    try:
+        return load(Path(path).read_bytes())
+    except ImportError:
+        raise UserError(
+            f"{path}: reading Word documents needs an extra; pip install 'mtp-cli[docx]'"
+        ) from None
+    except ValueError:
+        raise UserError(f"{path} is no Word document that can be read") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,7 @@ class Job:
         self._rules = rules
         self._goes_on = True
         self._kept: Proofreader | None = None
+        self._words: dict[str, WordFile] = {}
 
     def work(self, files: list[str]) -> ExitStatus:
         """Everything, up to the exit code. Raises UserError, EngineError, KeyboardInterrupt."""
@@ -54,7 +71,7 @@ class Job:
         wish.verify(output=run.options.output is not None, files=files)
         if wish.interactive and not sys.stdin.isatty():
             raise UserError("-i asks a person, and standard input is no terminal; --diff shows the edits")
-        sources = run.sources(expanded(files))
+        sources = self._sources(expanded(files))
         readers = [self._reader(source) for source in sources]
         if run.options.dry_run:
             self._dry_run(sources, readers)
@@ -68,7 +85,23 @@ class Job:
         found = any(one.found.applied for one in done)
         return ExitStatus.FOUND if wish.check and found else ExitStatus.OK
 
-    def _reader(self, source: Source) -> Reader:
+    def _sources(self, files: list[str]) -> list[Source]:
+        """All texts in the order of the files; those of Word documents are taken out of them."""
+        from mtp_cli.inputs import Source
+
+        words = [path for path in files if path.lower().endswith(".docx")]
+        others = [path for path in files if path not in words]
+        read = self._run.sources(others) if others or not words else []
+        for path in words:
+            self._words[path] = load_word(path)
+        found = {path: Source(path, self._words[path].document.text) for path in words}
+        rest = iter(read)
+        return [found[path] if path in found else next(rest) for path in files] if files else read
+
+    def _reader(self, source: Source) -> Reader | None:
+        """None for a Word document, which is read already and cannot be read anew from its text."""
+        if source.name in self._words:
+            return None
         kind = kind_of(source.name) if self._wish.kind is Kind.auto else self._wish.kind.value
         if self._wish.comments:
             kind = "comments"
@@ -78,15 +111,18 @@ class Job:
             )
         return reader_of(kind, source.name)
 
-    def _dry_run(self, sources: list[Source], readers: list[Reader]) -> None:
+    def _dry_run(self, sources: list[Source], readers: list[Reader | None]) -> None:
         engine, template = self._run.engine()
         proofreader = Proofreader(engine, template)
         for source, read in zip(sources, readers, strict=True):
-            self._run.print_prompts(proofreader.prompts(read(source.text)))
+            self._run.print_prompts(proofreader.prompts(self._document(source, read)))
 
-    def _one(self, source: Source, read: Reader) -> Done:
+    def _document(self, source: Source, read: Reader | None) -> Document:
+        return read(source.text) if read else self._words[source.name].document
+
+    def _one(self, source: Source, read: Reader | None) -> Done:
         self._run.meter.text_begins()
-        document = read(source.text)
+        document = self._document(source, read)
         if document.remark:
             self._run.progress.note(f"{source.name}: {document.remark}")
         done = self._corrected(source, document, read)
@@ -101,7 +137,7 @@ class Job:
             self._run.out.write(self._line(done))
         return done
 
-    def _corrected(self, source: Source, document: Document, read: Reader) -> Done:
+    def _corrected(self, source: Source, document: Document, read: Reader | None) -> Done:
         run = self._run
         if not has_prose(document):
             done = Done(source, Correction(source.text, ()), run.meter.text_counts.record())
@@ -152,10 +188,13 @@ class Job:
         return replace(done, found=replace(done.found, chosen=frozenset(taken)))
 
     def _write(self, done: Done) -> None:
-        from mtp_cli.outputs import write_back
+        from mtp_cli.outputs import write_back, write_bytes
 
         name, found = done.source.name, done.found
-        if found.applied:
+        if found.applied and name in self._words:
+            word = self._words[name]
+            write_bytes(name, word.data, word.saved(found.applied), backup=self._wish.backup)
+        elif found.applied:
             write_back(name, done.mark + found.source, done.mark + found.text, backup=self._wish.backup)
         left = f", {count_of(found.refused, 'unsafe edit')} left out" if found.refused else ""
         if found.applied or found.refused:

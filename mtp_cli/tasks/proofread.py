@@ -121,10 +121,11 @@ class Proofreader:
         """Token ids of the prompt for `text` taken as one sentence."""
         return self._prompt.tokens(_flat(text))
 
-    def run(self, text: str | Document, read: Reader = plain.read) -> Correction:
+    def run(self, text: str | Document, read: Reader | None = plain.read) -> Correction:
         """Text events carry the corrected text: plain text as it comes, other documents at the end,
-        when it is sure that they are built as before. Raises EngineError, KeyboardInterrupt."""
-        document = read(text) if isinstance(text, str) else text
+        when it is sure that they are built as before (`read` None: they are by nature). Raises EngineError,
+        KeyboardInterrupt."""
+        document = text if isinstance(text, Document) else (read or plain.read)(text)
         todo = [sentence for sentence in document.sentences() if _is_prose(sentence)]
         counts = [len(self._engine.tokenize(_flat(sentence.stretch.text))) for sentence in todo]
         self._listen(Plan(sum(counts), len(todo)))
@@ -144,7 +145,7 @@ class Proofreader:
         if flowing:
             self._say(document.text[at:], (), at)
             return Correction(document.text, tuple(edits), sum(counts), len(todo), self._rules.unsafe)
-        checked = settled(read, document, edits)
+        checked = settled(read, document, edits) if read else tuple(edits)
         result = Correction(document.text, checked, sum(counts), len(todo), self._rules.unsafe)
         self._listen(Text(result.text))
         return result

@@ -95,6 +95,8 @@ class Document:
     blocks: tuple[Block, ...]
     fixed: tuple[Span, ...] = ()
     remark: str = ""
+    shape: tuple[object, ...] = ()
+    """what a parser makes of the text besides its words"""
 
     def sentences(self) -> Iterator[Sentence]:
         """In order. Each has the white space behind it, as far as that belongs to its block."""

@@ -40,7 +40,16 @@ def read(text: str) -> Document:
         fixed += stay
         if shown:
             blocks.append(Block(shown, full))
-    return Document(text, tuple(blocks), tuple(sorted(fixed)))
+    return Document(text, tuple(blocks), tuple(sorted(fixed)), shape=tuple(_shape(tokens)))
+
+
+def _shape(tokens: Sequence[Token]) -> Iterator[object]:
+    """What stands in what, without the words."""
+    for token in tokens:
+        yield token.type
+        for child in token.children or ():
+            if child.type not in ("text", "softbreak"):
+                yield child.type, str(child.attrs), child.content
 
 
 def _blocks(

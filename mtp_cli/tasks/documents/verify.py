@@ -9,9 +9,9 @@ from mtp_cli.tasks.documents.document import Document, Reader
 from mtp_cli.tasks.edits import LAYOUT, Edit, apply
 
 
-def skeleton(document: Document) -> list[str]:
+def skeleton(document: Document) -> list[object]:
     """All that is no prose, in order: what stands between the spans, and what is fixed inside them."""
-    parts: list[str] = []
+    parts: list[object] = []
     at = 0
     for block in document.blocks:
         for start, end in block.spans:
@@ -19,7 +19,7 @@ def skeleton(document: Document) -> list[str]:
             at = end
         parts.append("full" if block.sentence else "part")
     parts.append(document.text[at:])
-    return [*parts, *(document.text[start:end] for start, end in document.fixed)]
+    return [*parts, *(document.text[start:end] for start, end in document.fixed), *document.shape]
 
 
 def keeps_layout(read: Reader, document: Document, edits: Sequence[Edit]) -> bool:
