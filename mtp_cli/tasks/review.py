@@ -16,10 +16,11 @@ from mtp_cli.tasks.variants import Variant, variants
 from mtp_cli.tasks.vocabulary import Vocabulary, letter_distance
 
 _LEAST_GAIN = {
-    "inserted": 2.0,
-    "dropped": 2.0,
+    "article": 2.0,
+    "inserted": 3.0,
+    "dropped": 2.5,
     "swapped": 1.5,
-    "form": 2.5,
+    "form": 3.0,
     "mark": 3.0,
     "capital": 1.0,
     "spelling": 3.0,
@@ -34,7 +35,11 @@ _SECOND_LETTER = 1.5
 """More for each further letter of a word that changes."""
 _TERM_TIMES, _TERM_GAIN = 3, 3.0
 """A word that the document has so often is meant; more is needed to change its spelling."""
-_LOOK = {"rules": (-1.0, 4), "spelling": (-3.0, 2), "helpers": (-6.0, 2)}
+_CAPITAL_GAIN = 2.0
+"""More for the first word of a sentence, which may be a name."""
+_ENDINGS, _ENDING_LETTERS, _ENDING_GAIN = ("ing", "er", "ers", "or", "ness", "able"), 3, 3.0
+"""More for another ending of the same stem: rare forms (subscripting) are no slips."""
+_LOOK = {"rules": (-0.5, 3), "spelling": (-3.0, 2), "helpers": (-6.0, 2)}
 """(least gain of the first token, most proposals) that are judged in full: for a sentence by rules, for each
 place by the others."""
 
@@ -108,7 +113,7 @@ class Reviewer:
         groups += [("helpers", helper.name, helper.proposals(text)) for helper in self._helpers]
         for group, origin, proposed in groups:
             forms = {self._flat(variant.of(text)): variant for variant in proposed if self._is_word(variant)}
-            for form, variant in self._likely(forms, group, judge):
+            for form, variant in self._likely(text, forms, group, judge):
                 edits = edits_of(text, variant.of(text), frame, origin)
                 if not edits or not all(edit.safe for edit in edits):
                     continue
@@ -121,19 +126,22 @@ class Reviewer:
         assert self._vocabulary is not None
         return variant.kind != "form" or variant.replacement.lower() in self._vocabulary
 
-    def _likely(self, forms: dict[str, Variant], group: str, judge: Judge) -> Iterator[tuple[str, Variant]]:
+    def _likely(
+        self, text: str, forms: dict[str, Variant], group: str, judge: Judge
+    ) -> Iterator[tuple[str, Variant]]:
         """Those worth the model's full attention. Each misspelt word gets some."""
         least, most = _LOOK[group]
-        if group == "rules":
-            sure = [form for form, variant in forms.items() if _is_sure(variant)]
-            other = [form for form in forms if form not in sure]
-            yield from ((form, forms[form]) for form in [*sure, *judge.likely(other, least, most)])
-            return
-        places: dict[int, list[str]] = {}
+        places: dict[int, list[tuple[float, str]]] = {}
         for form, variant in forms.items():
-            places.setdefault(variant.start, []).append(form)
+            if _is_sure(variant):
+                yield form, variant
+                continue
+            gain = judge.insertion_gain(text, variant.start, variant.replacement) if variant.empty else None
+            gain = judge.first_gain(form) if gain is None else gain
+            if gain >= least:
+                places.setdefault(0 if group == "rules" else variant.start, []).append((gain, form))
         for here in places.values():
-            yield from ((form, forms[form]) for form in judge.likely(here, least, most))
+            yield from ((form, forms[form]) for _, form in sorted(here, reverse=True)[:most])
 
     def _dearer(self, text: str, variant: Variant) -> float:
         """What a change of spelling must gain besides."""
@@ -141,8 +149,17 @@ class Reviewer:
             return 0.0
         word = text[variant.start : variant.end].lower()
         letters = letter_distance(word, variant.replacement.lower())
-        often = self._words[word] >= _TERM_TIMES
-        return _SECOND_LETTER * max(letters - 1, 0) + (_TERM_GAIN if often else 0.0)
+        dearer = _SECOND_LETTER * max(letters - 1, 0)
+        if self._words[word] >= _TERM_TIMES:
+            dearer += _TERM_GAIN
+        if text[variant.start].isupper():
+            dearer += _CAPITAL_GAIN
+        if (
+            word.endswith(_ENDINGS)
+            and word[:-_ENDING_LETTERS] == variant.replacement.lower()[: len(word) - _ENDING_LETTERS]
+        ):
+            dearer += _ENDING_GAIN
+        return dearer
 
 
 def _is_sure(variant: Variant) -> bool:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from mtp_cli.tasks.families import CAPITALISED, FAMILIES
 from mtp_cli.tasks.pieces import Piece
 
-_INSERTED = ("a", "an", "the", "to", "of", "in", "for", "on", "is", "are", "be", "and", "it")
-_DROPPED = frozenset("a an the to of in for on at that is are be it with about and".split())  # noqa: SIM905
+_ARTICLES = ("a", "an", "the")
+_INSERTED = ("to", "of", "in", "for", "on", "is", "are", "be", "it")
+_DROPPED = frozenset("a an the to of in for on at".split())  # noqa: SIM905
 _PREPOSITIONS = frozenset("in on at to for of with from by about as into".split())  # noqa: SIM905
 _VOWELS = frozenset("aeiou")
 _LEAST_STEM = 3
@@ -20,12 +21,18 @@ _LEAST_STEM = 3
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """text[start:end] becomes `replacement`. `kind`: inserted | dropped | swapped | form | mark | capital."""
+    """text[start:end] becomes `replacement`. `kind`: article | inserted | dropped | swapped | form |
+    mark | capital | spelling | rule."""
 
     start: int
     end: int
     replacement: str
     kind: str
+
+    @property
+    def empty(self) -> bool:
+        """True when nothing is replaced."""
+        return self.start == self.end
 
     def of(self, text: str) -> str:
         """The text with it."""
@@ -40,6 +47,8 @@ def variants(row: Sequence[Piece], *, full: bool) -> Iterator[Variant]:
             yield from _of_word(piece, before)
             if before is not None and before.kind == "word" and piece.space == " ":
                 yield Variant(before.end, before.end, ",", "mark")
+                for word in _ARTICLES:
+                    yield Variant(before.end, before.end, f" {word}", "article")
                 for word in _INSERTED:
                     yield Variant(before.end, before.end, f" {word}", "inserted")
         elif piece.text == "," and not piece.space and at + 1 < len(row):

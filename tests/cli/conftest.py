@@ -68,6 +68,8 @@ def mtp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Outcom
             command, *rest = arguments
             if command == "proofread" and "--answers" not in rest:
                 rest = ["--answers", "always", *rest]  # the fake engine's answers are what is tested
+            if command == "proofread" and "--helpers" not in rest:
+                rest = ["--helpers", "off", *rest]  # whatever is installed here
             head = [command, rest.pop(0)] if command == "eval" else [command]
             code = app.run([*head, "--model", str(model), *rest])
         return Outcome(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]

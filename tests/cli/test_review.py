@@ -70,7 +70,10 @@ def test_likelihood_of_an_edit_and_the_shared_beginning() -> None:
     calls = len(engine.calls)
     assert judge.gain(better) > 10
     assert abs(judge.gain(same)) < 1
-    assert judge.likely([better, same], 5.0, 9) == [better]
+    assert judge.first_gain(better) > 10 > judge.first_gain(same)
+    assert judge.first_gain(text) == -math.inf
+    assert judge.insertion_gain(text, 2, " the") == judge.first_gain("We the use teh page here.")
+    assert judge.insertion_gain(text, 1, " the") is None
     assert len(engine.calls) == calls, "the prompt was computed again"
 
 
