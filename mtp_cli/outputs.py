@@ -70,8 +70,11 @@ def write_whole(path: Path, text: str) -> None:
     """Replace the file in one step: it has the old content or the new, never half. Its mode stays.
 
     Raises UserError."""
+    _write(path, text.encode("utf-8", "replace"))
+
+
+def _write(path: Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))
-    data = text.encode("utf-8", "replace")
     try:
         mode = target.stat().st_mode if target.exists() else None
         if mode is not None and not stat.S_ISREG(mode):
@@ -103,3 +106,23 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def write_back(name: str, old: str, new: str, *, backup: bool) -> None:
+    """Put `new` in the place of a file's `old` text in one step; its mode stays. `backup`: the old file stays
+    beside it as NAME.bak. Raises UserError, also when the file is no longer what was read."""
+    write_bytes(name, old.encode("utf-8"), new.encode("utf-8"), backup=backup)
+
+
+def write_bytes(name: str, old: bytes, new: bytes, *, backup: bool) -> None:
+    """The same for bytes."""
+    path = Path(name)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {name} again: {(error.strerror or str(error)).lower()}") from None
+    if data != old:
+        raise UserError(f"{name} was changed by something else meanwhile; nothing was written, run it again")
+    if backup:
+        _write(path.with_name(path.name + ".bak"), data)
+    _write(path, new)

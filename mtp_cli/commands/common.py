@@ -36,14 +36,14 @@ class Result:
 class Run:
     """One run of a text command: sources -> results, with everything a person sees around it."""
 
-    def __init__(self, task: str, options: Options) -> None:
+    def __init__(self, task: str, options: Options, *, streaming: bool = True) -> None:
         from mtp_cli.outputs import Stdout
         from mtp_cli.view.progress import Progress
 
         self.task = task
         self.options = options
         self.meter = RunMeter()
-        self.streaming = options.form is Format.text and options.output is None
+        self.streaming = streaming and options.form is Format.text and options.output is None
         self.progress: Progress = Progress(
             self.meter, quiet=options.quiet, colour=options.colour.value, streaming=self.streaming
         )
@@ -189,12 +189,24 @@ class Run:
             self._whole("".join(result.text for result in results))
         else:
             self.out.end()
+        self._tell()
+
+    def _tell(self) -> None:
+        """What a person hears once the result is out."""
+        options = self.options
         for warning in self.warnings:
             self.progress.note(warning)
         if options.verbose and not options.quiet:
             for remark in self._remarks:
                 self.progress.note(remark)
             self._print_timing()
+
+    def finish_with(self, text: str) -> None:
+        """The same for a result that is made whole by the command itself; "" for none."""
+        self.progress.clear()
+        if text or self.options.output is not None:
+            self._whole(text)
+        self._tell()
 
     def _whole(self, text: str) -> None:
         from mtp_cli.outputs import write_whole

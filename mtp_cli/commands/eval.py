@@ -6,7 +6,7 @@ import importlib
 
 import typer
 
-EVALS = ("summarize",)
+EVALS = ("summarize", "proofread")
 """In the order of the help text; each is mtp_cli.commands.eval_NAME with `register(app)`."""
 
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
-
 import typer
 
-from mtp_cli.commands.common import Result, Run, run_guarded
+from mtp_cli.commands.common import Run, run_guarded
 from mtp_cli.commands.options import (
     Colour,
-    ColourOption,
     ContextOption,
     DraftMaxOption,
     DraftMode,
@@ -20,7 +14,6 @@ from mtp_cli.commands.options import (
     DryRunOption,
     FilesArgument,
     Format,
-    FormatOption,
     HeadOption,
     KernelOption,
     LenientOption,
@@ -40,17 +33,31 @@ from mtp_cli.commands.options import (
     VerboseOption,
     drafting_of,
 )
+from mtp_cli.commands.proofread_options import (
+    Answers,
+    AnswersOption,
+    BackupOption,
+    CheckOption,
+    CommentsOption,
+    DialectOption,
+    DiffOption,
+    HelpersOption,
+    InteractiveOption,
+    JudgeOption,
+    KeepOption,
+    Kind,
+    ProofColourOption,
+    ProofFormat,
+    ProofFormatOption,
+    TypeOption,
+    UnsafeOption,
+    Wish,
+    WordDiffOption,
+    WriteOption,
+    helper_names,
+)
 from mtp_cli.engine import MAX_DRAFT, Sampling
 from mtp_cli.exits import ExitStatus
-
-if TYPE_CHECKING:
-    from mtp_cli.engine import Drafting
-    from mtp_cli.inputs import Source
-    from mtp_cli.tasks.guard import Change
-    from mtp_cli.tasks.job import JobEvent
-    from mtp_cli.tasks.proofread import Correction
-
-_SHOWN_CHARS = 40
 
 
 def register(app: typer.Typer) -> None:
@@ -60,9 +67,23 @@ def register(app: typer.Typer) -> None:
 
 def proofread(
     files: FilesArgument = None,
-    model: ModelOption = None,
+    diff: DiffOption = False,
+    word_diff: WordDiffOption = False,
+    write: WriteOption = False,
+    backup: BackupOption = False,
+    check: CheckOption = False,
+    interactive: InteractiveOption = False,
+    unsafe: UnsafeOption = False,
+    keep: KeepOption = None,
+    dialect: DialectOption = None,
+    kind: TypeOption = Kind.auto,
+    comments: CommentsOption = False,
+    judge: JudgeOption = True,
+    helpers: HelpersOption = "auto",
+    answers: AnswersOption = Answers.auto,
+    form: ProofFormatOption = ProofFormat.text,
     output: OutputOption = None,
-    form: FormatOption = Format.text,
+    model: ModelOption = None,
     max_tokens: MaxTokensOption = 0,
     threads: ThreadsOption = 0,
     ctx: ContextOption = 0,
@@ -80,17 +101,20 @@ def proofread(
     offline: OfflineOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
-    colour: ColourOption = Colour.auto,
+    colour: ProofColourOption = Colour.auto,
     dry_run: DryRunOption = False,
 ) -> None:
     """Correct spelling and grammar of files, or of what comes through a pipe.
 
     Layout, code, addresses, placeholders and numbers stay. What the model changes beyond corrections is
-    refused; -v tells what that was."""
+    unsafe and not applied; -v tells what that was.
+
+    Exit codes: 0 fine, 1 --check found something, 2 usage or error, 3 model missing or damaged, 130
+    interrupted."""
     options = Options(
         model=model,
         output=output,
-        form=form,
+        form=Format.text if form is ProofFormat.text else Format.json,
         max_tokens=max_tokens,
         threads=threads,
         ctx=ctx,
@@ -104,86 +128,17 @@ def proofread(
         drafting=drafting_of(draft, draft_max, lenient),
         head=head,
     )
-    run = Run("proofread", options)
-    run_guarded(run, lambda: _work(run, files))
+    wish = Wish(form, diff, word_diff, write, backup, check, interactive, kind, comments)
+    run = Run("proofread", options, streaming=wish.flows)
 
+    def work() -> ExitStatus:
+        from mtp_cli.commands.proofread_job import Job
+        from mtp_cli.tasks.proofread import Rules
 
-def _work(run: Run, files: list[str] | None) -> ExitStatus:
-    results = [_one(run, source) for source in run.sources(files)]
-    if not run.options.dry_run:
-        run.finish(results)
-    return ExitStatus.OK
-
-
-def _one(run: Run, source: Source) -> Result:
-    from mtp_cli.tasks.layout import units
-    from mtp_cli.tasks.proofread import Correction, Proofreader
-
-    run.meter.text_begins()
-    mark = "\ufeff" if source.bom else ""
-    if not any(unit.prose for unit in units(source.text)):
-        if run.streaming and not run.options.dry_run:
-            run.out.write(mark + source.text)
-        counts = run.meter.text_counts.record()
-        return _result(source, mark, Correction(source.text, 0, 0, (), ()), counts)
-
-    engine, template = run.engine()
-
-    def proofreader(drafting: Drafting, listen: Callable[[JobEvent], None]) -> Proofreader:
-        options = run.options
-        return Proofreader(
-            engine,
-            template,
-            max_tokens=options.max_tokens,
-            sampling=options.sampling,
-            drafting=drafting,
-            listen=listen,
+        names = helper_names(helpers)
+        rules = Rules(
+            tuple(keep or ()), dialect.value if dialect else "", unsafe, judge, names, answers.value
         )
+        return Job(run, wish, rules).work(files or [])
 
-    asked = proofreader(run.options.drafting, run.listen)
-    if run.options.dry_run:
-        run.print_prompts(asked.prompts(source.text))
-        return Result("", {})
-    if mark and run.streaming:
-        run.out.write(mark)
-    found = asked.run(source.text)
-    if run.options.verbose and not run.options.quiet:
-        _print_refused(run, source, found.refused)
-    counts = run.count(
-        lambda: proofreader(run.exact_drafting(), lambda event: None).run(source.text).text, found.text
-    )
-    return _result(source, mark, found, counts)
-
-
-def _result(source: Source, mark: str, found: Correction, counts: dict[str, Any]) -> Result:
-    def plain(change: Change) -> dict[str, object]:
-        return {key: value for key, value in asdict(change).items() if key != "reason"}
-
-    record = {
-        "source": source.name,
-        "text": found.text,
-        "input_tokens": found.input_tokens,
-        "used_tokens": found.input_tokens,
-        "sentences": found.sentences,
-        "truncated": False,
-        "edits": [plain(change) for change in found.edits],
-        "refused": [asdict(change) for change in found.refused],
-        **counts,
-    }
-    return Result(mark + found.text, record)
-
-
-def _print_refused(run: Run, source: Source, refused: tuple[Change, ...]) -> None:
-    if not refused:
-        return
-    run.progress.clear()
-    run.out.end()
-    for change in refused:
-        line = source.text.count("\n", 0, change.start) + 1
-        before, after = _short(change.before), _short(change.after)
-        print(f"mtp: line {line}: kept {before!r}, not {after!r} ({change.reason})", file=sys.stderr)
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SHOWN_CHARS else flat[: _SHOWN_CHARS - 1] + "…"
+    run_guarded(run, work)

@@ -10,6 +10,7 @@ _LABEL = re.compile(
     r"here(?:'s|’s| is)[^:\n]{0,60}|answer|output|text)\s*:\s*",
     re.IGNORECASE,
 )
+_GREETING = re.compile(r"\s*(?:sure|certainly|of course|okay)\s*[!.,]\s+", re.IGNORECASE)
 _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`", "**": "**"}
 
 
@@ -19,6 +20,9 @@ def clean_answer(answer: str, source: str) -> str:
     label = _LABEL.match(text)
     if label and not _LABEL.match(source):
         text = text[label.end() :]
+    greeting = _GREETING.match(text)
+    if greeting and not _GREETING.match(source):
+        text = text[greeting.end() :]
     text = _unquoted(text, source.strip())
     return " ".join(text.split())
 

@@ -13,6 +13,8 @@ from typing import Any
 from mtp_cli.engine import Engine
 
 _PLACE = "@@mtp:text@@"
+_END_OF_TEXT = 2
+"""Tokens behind a text that tell it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +118,12 @@ class Prompt:
         self._engine = engine
         head, _, tail = _render(engine, template).partition(_PLACE)
         stem = head.rstrip(" ")
-        self._lead = head[len(stem) :]  # a blank in front of a word is part of that word's token
+        self.lead = head[len(stem) :]  # a blank in front of a word is part of that word's token
         self.before = stem
         self.after = tail
         self._before = engine.tokenize(stem, special=True, bos=True)
         self._after = engine.tokenize(tail, special=True)
+        self._firsts: dict[str, int] = {}
 
     def opened(self, words: str) -> Prompt:
         """The same with `words` as the beginning of the answer; "" changes nothing."""
@@ -138,7 +141,22 @@ class Prompt:
 
     def tokens(self, text: str) -> list[int]:
         """The whole prompt around `text`, which is taken without white space at its ends."""
-        return self._before + self._engine.tokenize(self._lead + text.strip()) + self._after
+        return self._before + self._engine.tokenize(self.lead + text.strip()) + self._after
+
+    @property
+    def before_tokens(self) -> int:
+        """Tokens in front of the text, the same for every text."""
+        return len(self._before)
+
+    def as_text(self, text: str) -> list[int]:
+        """The prompt up to the end of `text`, with the beginning of what follows it."""
+        return self.tokens(text)[: -len(self._after) or None] + self._after[:_END_OF_TEXT]
+
+    def first_token(self, words: str) -> int:
+        """The first token of a text in the middle of a line."""
+        if words not in self._firsts:
+            self._firsts[words] = self._engine.tokenize(words)[0]
+        return self._firsts[words]
 
     def repeated(self, text: str) -> list[int]:
         """Tokens of an answer that is `text` itself."""
@@ -148,7 +166,7 @@ class Prompt:
 
     def text(self, text: str) -> str:
         """The same as a person would read it."""
-        return f"{self.before}{self._lead}{text.strip()}{self.after}"
+        return f"{self.before}{self.lead}{text.strip()}{self.after}"
 
 
 def _render(engine: Engine, template: Template) -> str:

@@ -44,6 +44,11 @@ class Progress:
         self._stream.write(f"mtp: {text}\n")
         self._stream.flush()
 
+    def step(self, text: str) -> None:
+        """How far work of many parts is, on the live line alone."""
+        if self._line and self._line.due:
+            self._line.show([text])
+
     def loading(self, done: int, total: int) -> None:
         """A Progress for open_engine."""
         if self._line and self._line.due:

@@ -65,8 +65,13 @@ def mtp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Outcom
             patch.setattr(sys, "stdin", _Input(data, terminal))
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
-            words = 2 if arguments[0] == "eval" else 1
-            code = app.run([*arguments[:words], "--model", str(model), *arguments[words:]])
+            command, *rest = arguments
+            if command == "proofread" and "--answers" not in rest:
+                rest = ["--answers", "always", *rest]  # the fake engine's answers are what is tested
+            if command == "proofread" and "--helpers" not in rest:
+                rest = ["--helpers", "off", *rest]  # whatever is installed here
+            head = [command, rest.pop(0)] if command == "eval" else [command]
+            code = app.run([*head, "--model", str(model), *rest])
         return Outcome(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
 
     return run

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mtp_cli.tasks.clean import clean_answer
 from mtp_cli.tasks.gate import AnswerGate, is_looping, strip_preamble
-from mtp_cli.tasks.guard import check
+from mtp_cli.tasks.guard import Frame, check
 from mtp_cli.tasks.pieces import pieces
 
 
@@ -154,7 +154,7 @@ def test_good_and_bad_changes_of_one_answer_are_told_apart() -> None:
 
 
 def test_no_full_stop_at_the_end_of_a_heading() -> None:
-    assert check("A nice tittle", "A nice title.", prose=False).text == "A nice title"
+    assert check("A nice tittle", "A nice title.", Frame(full=False)).text == "A nice title"
     assert check("It is a nice day", "It is a nice day.").text == "It is a nice day."
 
 
