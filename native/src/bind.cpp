@@ -209,8 +209,8 @@ class PyEngine {
         out["draft_vocabulary"] = 8 * static_cast<int64_t>(head->groups.size());
         return out;
     }
-    // For tests: n draft steps from hidden row `row` of the last pass; `token` follows the cache. guesses: one
-    // (token, kind) a step, (-1, 0): none; forced: tokens to go on with instead of the drafted ones.
+    // For tests: n draft steps from hidden row `row` of the last pass; `token` follows the cache. guesses:
+    // one (token, kind) a step, (-1, 0): none; forced: tokens to go on with instead of the drafted ones.
     // Returns (tokens, probabilities, states [n, n_embd]).
     nb::tuple head_chain(int row, int32_t token, const std::vector<std::pair<int32_t, int>>& guesses,
                          const std::vector<int32_t>& vocabulary, const std::vector<int32_t>& forced) {
@@ -229,7 +229,8 @@ class PyEngine {
             e.head_step()->set_vocabulary(vocabulary);
             for (size_t i = 0; i < n; i++) {
                 HeadDraft draft;
-                if (Status s = e.head_draft(token, {guesses[i].first, guesses[i].second}, &draft); !s.ok()) return s;
+                if (Status s = e.head_draft(token, {guesses[i].first, guesses[i].second}, &draft); !s.ok())
+                    return s;
                 std::copy_n(e.head_step()->state(), n_embd, states.data + i * n_embd);
                 tokens.push_back(draft.token);
                 shares.push_back(draft.probability);

@@ -24,7 +24,7 @@ class FakeArm:
         self.behaviour = behaviour
         self.calls = 0
 
-    def open(self, model: str, n_ctx: int, threads: int) -> dict[str, Any]:
+    def open(self, model: str, n_ctx: int, threads: int, head: str | None = None) -> dict[str, Any]:
         if self.behaviour == "no-model":
             raise ArmError("the file is damaged", KIND_MODEL)
         if self.behaviour == "missing":

@@ -106,7 +106,7 @@ def test_csv_is_one_value_a_line(app: typer.Typer, model: str) -> None:
         (("-o", "/no/such/folder/report"), 2, "there is no folder"),
         (("-o", "/"), 2, "that is a folder"),
         (("--startup", "--plot", "curve.png"), 2, "use one of them"),
-        (("--arms", "fixed-16"), 2, "fixed-1 to fixed-15"),
+        (("--arms", "fixed-16"), 2, "fixed-N"),
         (("--arms", "token-v3:0.2"), 2, "--lenient-table"),
         (("--lenient-table", "opt", "--startup"), 2, "use one of them"),
         (("--lenient-table", "opt", "--arms", "plain"), 2, "leave --arms out"),

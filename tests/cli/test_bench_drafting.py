@@ -244,14 +244,17 @@ def test_edit_distance_equals_the_definition() -> None:
 
 @pytest.mark.parametrize("name", ["fixed-0", "fixed-16", "fixed-x", "fast", "", "token-v3:", "token-v3:x"])
 def test_unknown_arm_is_named(name: str) -> None:
-    with pytest.raises(ValueError, match="known arms: reference, plain, auto, copy, fixed-1 to fixed-15"):
+    with pytest.raises(ValueError, match="known arms: reference, plain, auto, copy, head, copy.head, and fixed-N"):
         find(name)
 
 
 def test_arms_say_what_is_drafted() -> None:
     assert find("plain").drafting == {"mode": "off"}
     assert find("auto").drafting == {"mode": "auto"}
-    assert find("fixed-4").drafting == {"mode": "copy", "fixed": 4}
+    assert find("fixed-4").drafting == {"mode": "auto", "fixed": 4}
+    assert find("copy-4").drafting == {"mode": "copy", "fixed": 4}
+    assert find("copy+head-4").drafting == {"mode": "copy+head", "fixed": 4}
+    assert find("head").drafting == {"mode": "head"}
     assert find("fixed-4").worker == find("fixed-8").worker != find("auto").worker
     assert find("token-v3:0.2").drafting == {"mode": "auto", "lenient": "token-v3", "alpha": 0.2}
 

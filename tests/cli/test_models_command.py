@@ -34,12 +34,12 @@ def test_list_before_and_after(shop: Shop) -> None:
     code, out, err = invoke("list")
     assert (code, err) == (0, "")
     header, row = out.splitlines()
-    assert header.split() == ["name", "kind", "size", "licence", "languages", "state"]
-    assert " ".join(row.split()) == "tiny (default) base 200.0 kB Tiny-1.0 en de not fetched"
+    assert header.split() == ["name", "kind", "size", "licence", "languages", "state", "draft", "head"]
+    assert " ".join(row.split()) == "tiny (default) base 200.0 kB Tiny-1.0 en de not fetched none"
     catalog.resolve("tiny")
-    assert invoke("list")[1].splitlines()[1].endswith("ready")
+    assert invoke("list")[1].splitlines()[1].split()[-2:] == ["ready", "none"]
     shop.target.write_bytes(b"short")
-    assert invoke("list")[1].splitlines()[1].endswith("damaged")
+    assert invoke("list")[1].splitlines()[1].split()[-2:] == ["damaged", "none"]
 
 
 def test_list_json(shop: Shop) -> None:

@@ -123,13 +123,17 @@ Status Decoder::propose_head(int room, Step* out) {
         const double began = now();
         if (Status s = engine_->head_draft(token, guess, &drafted); !s.ok()) return s;
         const double took = now() - began;
-        head_step_s_ = head_step_s_ == 0 ? took : head_step_s_ + 0.05 * (std::min(took, 3 * head_step_s_) - head_step_s_);
+        head_step_s_ = head_step_s_ == 0
+                           ? took
+                           : head_step_s_ + 0.05 * (std::min(took, 3 * head_step_s_) - head_step_s_);
         out->head_steps++;
         token = drafted.token;
         const int cell = DraftHead::cell(drafted.probability, d, guess, token);
         chain_.push(token, Source::head, head_.confidence(cell), cell);
         if (engine_->tokenizer().is_end(token)) break;
-        if (options_.draft_fixed < 0 && gate_.ready() && !gate_.goes_on(chain_, now() - started, head_step_s_)) break;
+        if (options_.draft_fixed < 0 && gate_.ready() &&
+            !gate_.goes_on(chain_, now() - started, head_step_s_))
+            break;
         ahead.append(token);
     }
     out->head_seconds = now() - started;

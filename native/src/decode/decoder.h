@@ -34,7 +34,7 @@ struct Step {
     std::vector<Source> sources;  // of each
     int drafted = 0;              // tested drafts, counted up to the end of the answer
     int accepted = 0;
-    int lenient = 0;  // of the accepted, those that the backbone would not have chosen
+    int lenient = 0;                    // of the accepted, those that the backbone would not have chosen
     std::vector<Source> draft_sources;  // of the tested drafts
     int head_steps = 0;                 // drafted by the head, tested or not
     double head_seconds = 0;
@@ -87,9 +87,9 @@ class Decoder {
     DraftGate gate_;
     ForeignDrafter foreign_;
     Draft draft_, other_, chain_;
-    int state_row_ = 0;          // hidden row of the last pass that belongs to the newest cached token
-    double head_step_s_ = 0;     // seconds of a draft step, lately
-    double rate_without_ = 0;    // tokens a second that the pass was expected to give without the head
+    int state_row_ = 0;        // hidden row of the last pass that belongs to the newest cached token
+    double head_step_s_ = 0;   // seconds of a draft step, lately
+    double rate_without_ = 0;  // tokens a second that the pass was expected to give without the head
     std::vector<bool> right_;
     std::vector<int32_t> history_;  // prompt and answer
     std::vector<int32_t> feed_, next_;

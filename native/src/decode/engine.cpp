@@ -244,7 +244,8 @@ Status Engine::open_head(const std::string& path) {
     std::unique_ptr<HeadModel> head;
     std::unique_ptr<HeadStep> step;
     if (Status s = HeadModel::load(path, *model_, &head); !s.ok()) return s;
-    if (Status s = HeadStep::build(model_.get(), head.get(), context_.kernels, &cache_, options_.n_threads, &step);
+    if (Status s =
+            HeadStep::build(model_.get(), head.get(), context_.kernels, &cache_, options_.n_threads, &step);
         !s.ok())
         return s;
     head_step_ = std::move(step);

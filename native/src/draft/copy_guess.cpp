@@ -22,7 +22,8 @@ void CopyGuess::append(int32_t token) {
 }
 
 Guess CopyGuess::guess() const {
-    const bool in_source = source_->active() && ahead_.position() < static_cast<int64_t>(ahead_.source().size());
+    const bool in_source =
+        source_->active() && ahead_.position() < static_cast<int64_t>(ahead_.source().size());
     // behind an edit, a long match knows better where to go on
     if (in_source && (ahead_.run() > 0 || match_.length < 3)) {
         return {ahead_.source()[static_cast<size_t>(ahead_.position())], 8 + length_class(ahead_.run())};

@@ -19,7 +19,8 @@ struct Guess {
 class CopyGuess {
   public:
     // Both must outlive it; it stands where they stand.
-    CopyGuess(const SuffixAutomaton& suffix, const SourceAlign& source) : suffix_(&suffix), source_(&source) {}
+    CopyGuess(const SuffixAutomaton& suffix, const SourceAlign& source)
+        : suffix_(&suffix), source_(&source) {}
     // Back to where the text stands.
     void reset();
     void append(int32_t token);  // a drafted token

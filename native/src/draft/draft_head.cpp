@@ -6,9 +6,9 @@
 namespace mtp {
 namespace {
 
-constexpr int kBins = 10;    // of the head's probability
-constexpr int kDepths = 4;   // 1st, 2nd, 3rd and later tokens of a draft
-constexpr int kAgrees = 3;   // copying says nothing, the same, something else
+constexpr int kBins = 10;   // of the head's probability
+constexpr int kDepths = 4;  // 1st, 2nd, 3rd and later tokens of a draft
+constexpr int kAgrees = 3;  // copying says nothing, the same, something else
 constexpr int kTrial = 6, kLeastRest = 8, kMostRest = 128;
 // Shares of right tokens by bin, as measured on held-out answers.
 constexpr float kPrior[kBins] = {0.12f, 0.18f, 0.27f, 0.37f, 0.46f, 0.55f, 0.66f, 0.75f, 0.84f, 0.95f};

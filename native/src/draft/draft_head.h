@@ -16,8 +16,8 @@ class DraftHead {
 
     // False while asking the head has cost more than it gave; it is tried again, at growing distances.
     bool worth_asking();
-    // After a pass that the head was asked for: tokens it gave, less those that the same time would have given
-    // without the head.
+    // After a pass that the head was asked for: tokens it gave, less those that the same time would have
+    // given without the head.
     void learn_gain(double tokens);
 
   private:

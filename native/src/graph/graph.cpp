@@ -16,7 +16,8 @@ void run_op(ggml_tensor*, int ith, int nth, void* userdata) {
 class GraphBuilder {
   public:
     GraphBuilder(OpContext* context, PassGraph* graph, const PassShape& shape)
-        : context_(context), graph_(graph), shape_(shape), width_(shape.width), params_(context->model->params) {}
+        : context_(context), graph_(graph), shape_(shape), width_(shape.width),
+          params_(context->model->params) {}
 
     void build();
 

@@ -31,7 +31,7 @@ struct Op {
     int layer_index = 0;
     const float* norm = nullptr;       // weight of the norm that this op applies
     const float* post_norm = nullptr;  // of the norm on the branch, before it joins the residual stream
-    int slot = 0;  // of the layer in Capture
+    int slot = 0;                      // of the layer in Capture
     bool tail = false;  // only the tokens that get an output: the last layer, once keys and values are stored
     bool want_f32 = false;         // a float weight reads this op's result
     bool want_quantized = false;   // a quantised weight does

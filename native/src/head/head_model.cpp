@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <cstring>
+#include <iterator>
 
 #include "../draft/copy_guess.h"
 
@@ -107,7 +107,8 @@ Status HeadLoader::read_metadata() {
 }
 
 Status HeadLoader::read_sources(int n_layer) {
-    const auto sources = file_.i32_array("mtp-head.sources"), counts = file_.i32_array("mtp-head.source_counts");
+    const auto sources = file_.i32_array("mtp-head.sources"),
+               counts = file_.i32_array("mtp-head.source_counts");
     if (!sources || !counts || static_cast<int>(counts->size()) != n_layer)
         return fail("mtp-head.sources or mtp-head.source_counts is missing or does not fit");
     size_t at = 0;
@@ -171,7 +172,8 @@ Status HeadLoader::plan_layer(int index) {
         if (Status s = vector(base + "attn_norm.weight", p.n_embd, 1, &l.attn_norm); !s.ok()) return s;
     }
     if (normed) {
-        if (Status s = vector(base + "attn_q_norm.weight", p.head_dim, n_source, &l.q_norm); !s.ok()) return s;
+        if (Status s = vector(base + "attn_q_norm.weight", p.head_dim, n_source, &l.q_norm); !s.ok())
+            return s;
     }
     for (const Status& s : {matrix(base + "attn_q.weight", (index == 0 ? 2 : 1) * p.n_embd, n_q, &l.q),
                             matrix(base + "attn_output.weight", n_q, p.n_embd, &l.o),

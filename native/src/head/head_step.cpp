@@ -71,7 +71,8 @@ void HeadStep::append(void (HeadStep::*run)(const HeadLayer&, Op&, int, int), co
     op.layer = layer;
     op.first = first;
     ggml_tensor* sources[1] = {last_};
-    last_ = ggml_custom_4d(ggml_, GGML_TYPE_F32, 1, 1, 1, 1, sources, last_ ? 1 : 0, call, GGML_N_TASKS_MAX, &op);
+    last_ =
+        ggml_custom_4d(ggml_, GGML_TYPE_F32, 1, 1, 1, 1, sources, last_ ? 1 : 0, call, GGML_N_TASKS_MAX, &op);
     last_->data = x_.data();
     ggml_set_name(last_, name);
     ggml_build_forward_expand(graph_, last_);
@@ -205,7 +206,8 @@ void HeadStep::norm(int ith, const float* weight) {
 
 // x [n_embd] += W_in z; q [sources n_head head_dim] = W_q of its first two parts
 void HeadStep::run_input(const HeadLayer& layer, Op& op, int, int nth) {
-    const MatmulArgs in{&head_->input, act_z_.data(), z_.data(), 1, x_.data(), backbone_->params.n_embd, true};
+    const MatmulArgs in{&head_->input, act_z_.data(), z_.data(), 1, x_.data(), backbone_->params.n_embd,
+                        true};
     const MatmulArgs query{&layer.q, act_z_.data(), z_.data(), 1, q_.data(), layer.q.n_row, false};
     const int64_t n_in = in.w->n_group;
     share_units(op.next, nth, n_in + layer.q.n_group, 8, [&](int64_t begin, int64_t end) {
@@ -216,8 +218,9 @@ void HeadStep::run_input(const HeadLayer& layer, Op& op, int, int nth) {
 
 void HeadStep::run_query(const HeadLayer& layer, Op& op, int ith, int nth) {
     norm(ith, layer.attn_norm);
-    const MatmulArgs query{&layer.q, act_normed_[count(ith)].data(), normed_[count(ith)].data(), 1, q_.data(),
-                           layer.q.n_row, false};
+    const MatmulArgs query{
+        &layer.q, act_normed_[count(ith)].data(), normed_[count(ith)].data(), 1, q_.data(), layer.q.n_row,
+        false};
     share_units(op.next, nth, layer.q.n_group, 8,
                 [&](int64_t begin, int64_t end) { kernels_->matmul(query, begin, end); });
 }
@@ -262,13 +265,15 @@ void HeadStep::run_attention(const HeadLayer& layer, Op& op, int ith, int nth) {
                                  cache_->value(read, kv_head), cache_->capacity(read),
                                  scores_[count(ith)].data(), score_stride_, out});
             // a tile is a whole number of blocks (see HeadLoader::read_metadata)
-            kernels_->quantize(out[0], int64_t{n} * p.head_dim, act_att_.data() + (out[0] - att_.data()) / kBlockCols);
+            kernels_->quantize(out[0], int64_t{n} * p.head_dim,
+                               act_att_.data() + (out[0] - att_.data()) / kBlockCols);
         }
     });
 }
 
 void HeadStep::run_attn_out(const HeadLayer& layer, Op& op, int, int nth) {
-    const MatmulArgs out{&layer.o, act_att_.data(), att_.data(), 1, x_.data(), backbone_->params.n_embd, true};
+    const MatmulArgs out{&layer.o,  act_att_.data(),          att_.data(), 1,
+                         x_.data(), backbone_->params.n_embd, true};
     share_units(op.next, nth, layer.o.n_group, 8,
                 [&](int64_t begin, int64_t end) { kernels_->matmul(out, begin, end); });
 }
@@ -294,8 +299,8 @@ void HeadStep::run_gate_up(const HeadLayer& layer, Op& op, int ith, int nth) {
 }
 
 void HeadStep::run_down(const HeadLayer& layer, Op& op, int, int nth) {
-    const MatmulArgs down{&layer.down, act_ff_.data(), gate_.data(), 1, x_.data(), backbone_->params.n_embd,
-                          true};
+    const MatmulArgs down{&layer.down, act_ff_.data(),           gate_.data(), 1,
+                          x_.data(),   backbone_->params.n_embd, true};
     share_units(op.next, nth, layer.down.n_group, 8,
                 [&](int64_t begin, int64_t end) { kernels_->matmul(down, begin, end); });
 }

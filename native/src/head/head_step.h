@@ -62,8 +62,8 @@ class HeadStep {
     };
 
     HeadStep() = default;
-    void append(void (HeadStep::*run)(const HeadLayer&, Op&, int, int), const char* name, const HeadLayer* layer,
-                bool first);
+    void append(void (HeadStep::*run)(const HeadLayer&, Op&, int, int), const char* name,
+                const HeadLayer* layer, bool first);
     static void call(ggml_tensor*, int ith, int nth, void* userdata);
 
     void run_input(const HeadLayer& layer, Op& op, int ith, int nth);      // z -> x, q
@@ -91,17 +91,17 @@ class HeadStep {
     int64_t cached_ = 0;    // positions in the cache when the draft began
     int64_t position_ = 0;  // of the token behind the state
 
-    std::vector<float> state_;                      // [n_embd]
-    std::vector<float> z_;                          // [3 n_embd]
-    std::vector<ActBlock> act_z_;                   // [3 n_embd / 32]
-    std::vector<float> x_;                          // [n_embd]
-    std::vector<float> q_, att_;                    // [sources n_head head_dim]
-    std::vector<ActBlock> act_att_;                 // [sources n_head head_dim / 32]
-    std::vector<float> gate_, up_;                  // [n_ff]
-    std::vector<ActBlock> act_ff_;                  // [n_ff / 32]
-    std::vector<std::vector<float>> normed_;        // [thread][n_embd]
+    std::vector<float> state_;                       // [n_embd]
+    std::vector<float> z_;                           // [3 n_embd]
+    std::vector<ActBlock> act_z_;                    // [3 n_embd / 32]
+    std::vector<float> x_;                           // [n_embd]
+    std::vector<float> q_, att_;                     // [sources n_head head_dim]
+    std::vector<ActBlock> act_att_;                  // [sources n_head head_dim / 32]
+    std::vector<float> gate_, up_;                   // [n_ff]
+    std::vector<ActBlock> act_ff_;                   // [n_ff / 32]
+    std::vector<std::vector<float>> normed_;         // [thread][n_embd]
     std::vector<std::vector<ActBlock>> act_normed_;  // [thread][n_embd / 32]
-    std::vector<std::vector<float>> scores_;        // [thread][kQueryTile][score stride]
+    std::vector<std::vector<float>> scores_;         // [thread][kQueryTile][score stride]
     int64_t score_stride_ = 0;
     std::vector<double> frequency_, frequency_sliding_;  // [rope_dim / 2]
     std::vector<float> rope_, rope_sliding_;             // [rope_dim] cos, sin pairs

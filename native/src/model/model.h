@@ -65,7 +65,8 @@ class Model {
     PackedMatrix output;     // the same bytes when the file ties them
     const float* output_norm = nullptr;
     const float* rope_factors = nullptr;  // [rope_dim / 2] divisors of the frequencies, or null
-    std::string fingerprint;  // of the file: a hash over its tensors' names, types, shapes and samples of them
+    std::string
+        fingerprint;  // of the file: a hash over its tensors' names, types, shapes and samples of them
     size_t file_bytes = 0;
     int64_t n_parameters = 0;
     std::map<std::string, size_t> type_bytes;  // file bytes by weight type
