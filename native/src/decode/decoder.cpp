@@ -132,7 +132,7 @@ Status Decoder::propose_head(int room, Step* out) {
         chain_.push(token, Source::head, head_.confidence(cell), cell);
         if (engine_->tokenizer().is_end(token)) break;
         if (options_.draft_fixed < 0 && gate_.ready() &&
-            !gate_.goes_on(chain_, now() - started, head_step_s_))
+            !gate_.goes_on(chain_, gate_.on_curve(now() - started), gate_.on_curve(head_step_s_)))
             break;
         ahead.append(token);
     }
@@ -172,8 +172,9 @@ Status Decoder::propose(Step* out, int* length) {
         *length = static_cast<int>(draft_.tokens.size());
         return {};
     }
-    const DraftGate::Choice headed = gate_.choose(chain_, out->head_seconds);
-    if (headed.rate >= gate_.choose(draft_, out->head_seconds).rate) {
+    const double spent = gate_.on_curve(out->head_seconds);
+    const DraftGate::Choice headed = gate_.choose(chain_, spent);
+    if (headed.rate >= gate_.choose(draft_, spent).rate) {
         std::swap(draft_, chain_);
         *length = headed.length;
     }
@@ -189,8 +190,11 @@ void Decoder::learn(const Step& out, const std::vector<bool>& right) {
         }
     }
     if (out.drafted > 0 && !foreign_) copy_.learn_outcome(out.drafted, out.accepted);
-    if (out.head_steps > 0 && rate_without_ > 0)
-        head_.learn_gain(static_cast<double>(out.accepted + 1) - rate_without_ * out.seconds);
+    if (out.head_steps > 0 && gate_.ready()) {
+        // by the curve, so that a machine that is busy right now does not count against the head
+        const double seconds = gate_.cost(out.drafted_asked + 1) + gate_.on_curve(out.head_seconds);
+        head_.learn_gain(static_cast<double>(out.accepted + 1) - rate_without_ * seconds);
+    }
 }
 
 Status Decoder::step(Step* out) {
@@ -207,6 +211,7 @@ Status Decoder::step(Step* out) {
     if (Status s = propose(out, &g); !s.ok()) return s;
     feed_.assign(1, history_.back());
     feed_.insert(feed_.end(), draft_.tokens.begin(), draft_.tokens.begin() + g);
+    out->drafted_asked = g;
     const int64_t length = engine_->length();
     const bool wants_logits = !options_.sampling.plain_greedy() || options_.lenient != LenientRule::off;
     next_.resize(feed_.size());

@@ -36,6 +36,7 @@ struct Step {
     int accepted = 0;
     int lenient = 0;                    // of the accepted, those that the backbone would not have chosen
     std::vector<Source> draft_sources;  // of the tested drafts
+    int drafted_asked = 0;              // tokens of the pass beside the pending one
     int head_steps = 0;                 // drafted by the head, tested or not
     double head_seconds = 0;
     Finish finish = Finish::none;
