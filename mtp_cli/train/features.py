@@ -24,7 +24,7 @@ from mtp_cli.train.answers import Answer
 SHARD = 256
 """Sequences a shard."""
 
-_UNLIKE = ("Aa bb", "9z", "(x", "\u00e9t\u00e9", "\"so\"")
+_UNLIKE = ("Aa bb", "9z", "(x", "\u00e9t\u00e9", '"so"')
 """Texts that begin so differently that their prompts share the instructions alone."""
 
 Half = npt.NDArray[np.float16]

@@ -244,7 +244,7 @@ def test_edit_distance_equals_the_definition() -> None:
 
 @pytest.mark.parametrize("name", ["fixed-0", "fixed-16", "fixed-x", "fast", "", "token-v3:", "token-v3:x"])
 def test_unknown_arm_is_named(name: str) -> None:
-    with pytest.raises(ValueError, match="known arms: reference, plain, auto, copy, head, copy.head, and fixed-N"):
+    with pytest.raises(ValueError, match="known arms: reference, plain, auto, copy, head, "):
         find(name)
 
 

@@ -19,16 +19,20 @@ from numerics.tiny_gguf import TinySpec, gemma_spec, write_tiny
 
 pytestmark = pytest.mark.native
 
-WORDS = "the old river town sent seven letters about bread and winter roads to a quiet library".split()
+TEXT = "the old river town sent seven letters about bread and winter roads to a quiet library"
 
 
 def prose(seed: int, sentences: int) -> str:
     rng = random.Random(seed)
-    said = (" ".join(rng.choices(WORDS, k=rng.randint(8, 14))).capitalize() + "." for _ in range(sentences))
+    said = (
+        " ".join(rng.choices(TEXT.split(), k=rng.randint(8, 14))).capitalize() + "." for _ in range(sentences)
+    )
     return " ".join(said)
 
 
-@pytest.fixture(params=[TinySpec(weight_type="Q8_0"), gemma_spec(weight_type="Q8_0")], ids=("llama", "gemma3"))
+@pytest.fixture(
+    params=[TinySpec(weight_type="Q8_0"), gemma_spec(weight_type="Q8_0")], ids=("llama", "gemma3")
+)
 def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return write_tiny(tmp_path / "tiny.gguf", request.param)
 
@@ -39,10 +43,9 @@ def _train(model: Path, tmp_path: Path, *more: str) -> int:
     for number in range(40):
         (texts / f"{number}.txt").write_text("\n\n".join(prose(10 * number + i, 5) for i in range(4)))
     head, work = tmp_path / "tiny.head.gguf", tmp_path / "work"
-    return app.run(
-        ["train", "--model", str(model), "--text", str(texts), "--output", str(head), "--work", str(work)]
-        + ["--minutes", "0.5", "--threads", "1", "--width", "64", "--format", "json", "-q", *more]
-    )
+    where = ["--model", str(model), "--text", str(texts), "--output", str(head), "--work", str(work)]
+    small = ["--minutes", "0.5", "--threads", "1", "--width", "64", "--format", "json", "-q"]
+    return app.run(["train", *where, *small, *more])
 
 
 def test_from_text_to_head(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
