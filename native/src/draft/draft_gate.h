@@ -13,7 +13,8 @@ class DraftGate {
     void set_costs(const std::vector<double>& cost) { cost_ = cost; }
     const std::vector<double>& costs() const { return cost_; }
     bool ready() const { return !cost_.empty(); }
-    // How much slower than the curve everything is right now: what took `seconds`, as the curve would have it.
+    // How much slower than the curve everything is right now: what took `seconds`, as the curve would have
+    // it.
     double on_curve(double seconds) const { return seconds / pace_; }
     double cost(int k) const { return cost_[static_cast<size_t>(k - 1)]; }
 
