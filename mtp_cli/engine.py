@@ -112,7 +112,8 @@ class Step:
 
     drafted, accepted: tested drafts and those kept, up to the end of the answer; lenient: of those accepted,
     the ones that the model would not have chosen. draft_sources: who drafted each tested token; head_steps,
-    head_seconds: what the head was asked for. finish: None while the answer goes on."""
+    head_seconds: what the head was asked for; asked: tokens of the pass beside the pending one. finish:
+    None while the answer goes on."""
 
     tokens: tuple[int, ...]
     sources: tuple[Source, ...]
@@ -124,6 +125,7 @@ class Step:
     seconds: float
     head_steps: int = 0
     head_seconds: float = 0.0
+    asked: int = 0
 
 
 class Engine(Protocol):

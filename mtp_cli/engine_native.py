@@ -174,6 +174,15 @@ class NativeEngine:
         self._price()
         return self._native.oracle(list(prompt), list(source), list(answer))
 
+    def price_as(self, extra_column: float) -> list[float]:
+        """Let the gate decide as on a CPU whose further columns cost `extra_column` of a pass over one token
+        each: for simulations. Returns that curve."""
+        self._price()
+        one = self._native.costs()[0]
+        curve = [one * (1 + extra_column * i) for i in range(MAX_WIDTH)]
+        self._native.set_costs(curve, True)
+        return curve
+
     def costs(self) -> list[float]:
         """Seconds of a pass over 1..MAX_WIDTH tokens on this machine, as the gate sees them now."""
         self._price()
@@ -322,6 +331,7 @@ def _step(found: dict[str, Any]) -> Step:
         draft_sources=tuple(_SOURCES[i] for i in found["draft_sources"]),
         head_steps=found["head_steps"],
         head_seconds=found["head_seconds"],
+        asked=found["asked"],
         finish=_FINISH[found["finish"]],
         seconds=found["seconds"],
     )

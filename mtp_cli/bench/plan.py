@@ -30,7 +30,9 @@ class Plan:
 
     `temperature` above 0 and `seed` make every arm sample. `fresh`: also process start to first token.
     `verify`: also feed the reference its own text several tokens a pass. `lenient`: the rule of the
-    lenient arms among `arms`, or "". `head`: the draft head, where it is not the model's own."""
+    lenient arms among `arms`, or "". `head`: the draft head, where it is not the model's own.
+    `price_column`: above 0, the gated arms are also priced for a CPU where a further column costs that
+    much."""
 
     model: Path
     texts: Sequence[Text]
@@ -47,6 +49,7 @@ class Plan:
     verify: bool = False
     lenient: str = ""
     head: Path | None = None
+    price_column: float = 0.0
     commands: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(COMMANDS))
 
     def command(self, arm: str) -> Sequence[str]:
@@ -130,5 +133,6 @@ def prepare(plan: Plan, results: Results) -> int:
         "cost_context_tokens": COST_CONTEXT,
         "order": "A B B A",
         "lenient": plan.lenient or None,
+        "price_column": plan.price_column or None,
     }
     return n_ctx

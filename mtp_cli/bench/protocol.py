@@ -32,6 +32,7 @@ REQUESTS = (
     "cost_begin",
     "cost",
     "oracle",
+    "priced",
     "verify",
 )
 
@@ -98,6 +99,21 @@ class Arm(Protocol):
     def oracle(self, tokens: list[int], source: list[int], ids: list[int]) -> dict[str, Any]:
         """{"passes", "seconds", "pass_s"} for the answer `ids`: what a gate that knew it would need by the
         measured cost of passes, and the cost of a pass over one token. Native only."""
+        ...
+
+    def priced(
+        self,
+        tokens: list[int],
+        source: list[int],
+        stops: Sequence[str],
+        max_tokens: int,
+        drafting: Mapping[str, Any],
+        extra_column: float,
+    ) -> dict[str, Any]:
+        """{"seconds", "passes", "tokens", "pass_s"}: one answer with the gate deciding as on a CPU where a
+        further
+        column of a pass costs `extra_column` of a pass over one token, and what its passes would take there;
+        draft steps as they are here. A price, not a time that was taken. Native only."""
         ...
 
     def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:

@@ -107,6 +107,7 @@ def arm_report(results: Results, arm: str) -> dict[str, Any]:
         **drafts.of_arm(results.of(arm)),
         "head": drafts.of_head(results.of(arm), _plain_pass_s(results)),
         "oracle": drafts.of_oracle(results.oracle.get(arm, {}).values()),
+        "priced": drafts.of_oracle(results.priced.get(arm, {}).values()),
         "spread": {
             "prefill_tok_s": _per_run(groups, "prompt_tokens", "prefill_s"),
             "decode_tok_s": _per_run(groups, "generated_tokens", "decode_s"),

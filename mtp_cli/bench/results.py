@@ -83,6 +83,7 @@ class Results:
     startup_ms: dict[str, list[float]] = field(default_factory=dict)
     """whole-process times by program: mtp and reference"""
     oracle: dict[str, dict[int, Oracle]] = field(default_factory=dict)
+    priced: dict[str, dict[int, Oracle]] = field(default_factory=dict)
     """by arm and prompt"""
     verified: dict[int, Verified] = field(default_factory=dict)
     """by prompt"""

@@ -41,6 +41,8 @@ def measure(plan: Plan, results: Results, notify: Notify) -> None:
         workers = _open(plan, results, n_ctx, notify, stack)
         _prompts(plan, workers, results, notify)
         _oracle(plan, workers, results, notify)
+        if plan.price_column > 0:
+            _priced(plan, workers, results, notify)
         if plan.verify and REFERENCE in plan.arms:
             _verify(workers[REFERENCE], results, notify)
         if plan.long_prefill:
@@ -152,6 +154,27 @@ def _oracle(plan: Plan, workers: Mapping[str, Worker], results: Results, notify:
             plain_s = found["pass_s"] * (len(ids) - 1)
             one = Oracle(len(ids), int(found["passes"]), float(found["seconds"]), plain_s)
             results.oracle.setdefault(arm, {})[at] = one
+
+
+def _priced(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
+    """What the gated arms would take on a CPU with cheaper columns: simulated, by their own decisions."""
+    for arm in GATED:
+        if arm not in plan.arms:
+            continue
+        for at, prompt in enumerate(results.prompts):
+            notify(f"{arm}: {prompt.name}, priced")
+            found = workers[arm].ask(
+                "priced",
+                tokens=prompt.tokens,
+                source=prompt.source,
+                stops=prompt.stops,
+                max_tokens=plan.max_tokens,
+                drafting=find(arm).drafting,
+                extra_column=plan.price_column,
+            )
+            plain_s = found["pass_s"] * max(0, int(found["tokens"]) - 1)
+            one = Oracle(int(found["tokens"]), int(found["passes"]), float(found["seconds"]), plain_s)
+            results.priced.setdefault(arm, {})[at] = one
 
 
 def _verify(worker: Worker, results: Results, notify: Notify) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mtp_cli.bench.protocol import KIND_MISSING, KIND_MODEL, ArmError, main
 from mtp_cli.bench.stops import Stops
-from mtp_cli.engine import Drafting, Engine, EngineError, ModelFileError, Sampling, open_engine
+from mtp_cli.engine import Drafting, Engine, EngineError, ModelFileError, Sampling, Step, open_engine
 from mtp_cli.events import DraftCounts, EndEvent, PrefillEvent, StepEvent
 from mtp_cli.generate import generate
 
@@ -171,6 +171,43 @@ class NativeArm:
             return {"passes": passes, "seconds": seconds, "pass_s": engine.costs()[0]}
         except EngineError as error:
             raise ArmError(str(error)) from error
+
+    def priced(
+        self,
+        tokens: list[int],
+        source: list[int],
+        stops: Sequence[str],
+        max_tokens: int,
+        drafting: Mapping[str, Any],
+        extra_column: float,
+    ) -> dict[str, Any]:
+        from mtp_cli.engine_native import NativeEngine
+
+        engine = self.engine
+        if not isinstance(engine, NativeEngine):
+            raise ArmError("this engine has no costs to change", KIND_MISSING)
+        before = engine.costs()
+        curve = engine.price_as(extra_column)
+        seconds, passes, generated = 0.0, 0, 0
+        step, gate = engine.step, Stops(stops)
+
+        def counted() -> Step:
+            nonlocal seconds, passes
+            found = step()
+            seconds += curve[found.asked] + found.head_seconds
+            passes += 1
+            return found
+
+        engine.step = counted  # type: ignore[method-assign]
+        try:
+            events = generate(
+                engine, tokens, max_tokens=max_tokens, source=source, drafting=Drafting(**drafting), gate=gate
+            )
+            generated = sum(isinstance(event, StepEvent) for event in events)
+        finally:
+            engine.step = step  # type: ignore[method-assign]
+            engine._native.set_costs(before)
+        return {"seconds": seconds, "passes": passes, "tokens": generated, "pass_s": curve[0]}
 
     def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:
         raise ArmError("every native arm is compared with plain; only the reference verifies itself")

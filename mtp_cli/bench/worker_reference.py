@@ -215,6 +215,17 @@ class ReferenceArm:
     def oracle(self, tokens: list[int], source: list[int], ids: list[int]) -> dict[str, Any]:
         raise ArmError("the reference drafts nothing, so no oracle can do better")
 
+    def priced(
+        self,
+        tokens: list[int],
+        source: list[int],
+        stops: Sequence[str],
+        max_tokens: int,
+        drafting: Mapping[str, Any],
+        extra_column: float,
+    ) -> dict[str, Any]:
+        raise ArmError("the reference drafts nothing")
+
     def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:
         self._check(tokens, len(ids))
         lib, ctx = self._lib, self._ctx

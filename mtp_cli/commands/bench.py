@@ -93,6 +93,16 @@ def bench(
         bool,
         typer.Option("--reference-verify", help="Feed llama.cpp its own text 4 tokens a pass: the same?"),
     ] = False,
+    price_column: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="X",
+            help="Also simulate a CPU where a further token of a pass costs X of the first; with int8 dot "
+            "products about 0.094.",
+        ),
+    ] = 0.0,
     lenient_table: Annotated[
         Rule | None,
         typer.Option("--lenient-table", help="Only compare lenient with exact drafting.", show_default=False),
@@ -142,6 +152,7 @@ def bench(
         verify=reference_verify,
         lenient=lenient_table.value if lenient_table is not None else "",
         head=head,
+        price_column=price_column,
         offline=offline,
         quiet=quiet,
     )

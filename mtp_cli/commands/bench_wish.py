@@ -35,6 +35,7 @@ class Wish:
     offline: bool
     quiet: bool
     head: Path | None = None
+    price_column: float = 0.0
 
 
 def arms_of(text: str) -> list[str]:
@@ -107,4 +108,5 @@ def plan_of(wish: Wish) -> Plan:
         verify=wish.verify,
         lenient=wish.lenient,
         head=wish.head.absolute() if wish.head else None,
+        price_column=wish.price_column,
     )

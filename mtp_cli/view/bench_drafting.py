@@ -141,6 +141,15 @@ def remarks(report: Report) -> list[str]:
                 f"{name} with a gate that knew the answers: {passes} tokens a pass, {price}x plain (priced "
                 f"with the measured cost of passes, not run); {name} as measured: {measured}"
             )
+    for arm in report["arms"]:
+        priced = arm.get("priced")
+        if priced:
+            column = number(report["settings"]["price_column"], 3)
+            lines.append(
+                f"{arm['name']} simulated for a CPU where a further token of a pass costs {column} of the "
+                f"first: {number(priced['tokens_per_pass'], 2)} tokens a pass, "
+                f"{number(priced['ratio_to_plain_priced'], 2)}x plain (priced, not run)"
+            )
     found = report.get("reference_verify")
     if found:
         lines.append(

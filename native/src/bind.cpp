@@ -329,7 +329,7 @@ class PyEngine {
         run([&](Engine&) { return decoder_->measure_costs(&out); });
         return out;
     }
-    void set_costs(const std::vector<double>& costs) {
+    void set_costs(const std::vector<double>& costs, bool fixed) {
         get();
         if (costs.size() != kMaxDecode)
             must(Status::error(Code::bad_argument, "costs of 16 widths are needed"));
@@ -337,7 +337,7 @@ class PyEngine {
             if (!(c > 0) || c > 1e6)
                 must(Status::error(Code::bad_argument, "a cost must be a number above 0"));
         }
-        decoder_->gate().set_costs(costs);
+        decoder_->gate().set_costs(costs, fixed);
     }
     std::vector<double> costs() {
         get();
@@ -427,6 +427,7 @@ class PyEngine {
         nb::list drafters;
         for (const Source s : step.draft_sources) drafters.append(static_cast<int>(s));
         out["draft_sources"] = drafters;
+        out["asked"] = step.drafted_asked;
         out["head_steps"] = step.head_steps;
         out["head_seconds"] = step.head_seconds;
         out["finish"] = static_cast<int>(step.finish);
@@ -521,7 +522,7 @@ NB_MODULE(_native, m) {
         .def("screen_stats", &PyEngine::screen_stats)
         .def("oracle", &PyEngine::oracle, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"))
         .def("measure_costs", &PyEngine::measure_costs)
-        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"))
+        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false)
         .def("costs", &PyEngine::costs)
         .def("rollback", &PyEngine::rollback, nb::arg("length"))
         .def("abort", &PyEngine::abort)

@@ -126,6 +126,17 @@ class FakeArm:
         passes = (len(ids) - 1) // 3
         return {"passes": passes, "seconds": passes * self.step * 4.8, "pass_s": self.step * 4}
 
+    def priced(
+        self,
+        tokens: list[int],
+        source: list[int],
+        stops: list[str],
+        max_tokens: int,
+        drafting: dict[str, Any],
+        extra_column: float,
+    ) -> dict[str, Any]:
+        return {"passes": 4, "seconds": self.step * 5, "tokens": 9, "pass_s": self.step * 1.25}
+
     def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:
         return {"differing": [2, 3] if tokens[0] == ord("h") and width == 4 else []}
 

@@ -49,6 +49,23 @@ def run(*arms: str, behaviour: str = "", **changes: Any) -> dict[str, Any]:
     return found
 
 
+def test_arms_are_priced_for_another_cpu() -> None:
+    found = run("plain", "auto", "copy", price_column=0.1)
+    plain, auto, copy = found["arms"]
+    # 9 tokens: 8 plain passes of 1.25 steps each against 5 steps
+    assert auto["priced"] == copy["priced"]
+    assert auto["priced"] == {
+        "prompts": 2,
+        "passes": 8,
+        "tokens_per_pass": 2.25,
+        "ratio_to_plain_priced": 2.0,
+    }
+    assert plain["priced"] is None
+    line = "auto simulated for a CPU where a further token of a pass costs 0.100 of the first: 2.25 tokens"
+    assert line in " ".join(render(found, "text").split())
+    assert run("plain", "auto")["arms"][1]["priced"] is None
+
+
 def test_counts_and_ratios_of_an_arm_that_drafts() -> None:
     reference, plain, auto, fixed = run("reference", "plain", "auto", "fixed-2")["arms"]
     # 10 tokens a prompt, the first without a pass, then 4 passes of 2

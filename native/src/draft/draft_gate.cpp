@@ -31,7 +31,7 @@ bool DraftGate::goes_on(const Draft& draft, double spent, double seconds) const 
 }
 
 void DraftGate::learn(int k, double seconds) {
-    if (cost_.empty() || k < 1 || k > static_cast<int>(cost_.size())) return;
+    if (fixed_ || cost_.empty() || k < 1 || k > static_cast<int>(cost_.size())) return;
     double& cost = cost_[static_cast<size_t>(k - 1)];
     const double ratio = std::clamp(seconds / cost, 0.5, 2.0);
     pace_ += 0.1 * (ratio - pace_);

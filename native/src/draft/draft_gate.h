@@ -10,7 +10,12 @@ namespace mtp {
 class DraftGate {
   public:
     // cost[k - 1]: seconds of a pass over k tokens, k = 1..16
-    void set_costs(const std::vector<double>& cost) { cost_ = cost; }
+    // fixed: the curve stays as it is, whatever passes take
+    void set_costs(const std::vector<double>& cost, bool fixed = false) {
+        cost_ = cost;
+        fixed_ = fixed;
+        pace_ = 1;
+    }
     const std::vector<double>& costs() const { return cost_; }
     bool ready() const { return !cost_.empty(); }
     // How much slower than the curve everything is right now: what took `seconds`, as the curve would have
@@ -32,6 +37,7 @@ class DraftGate {
 
   private:
     std::vector<double> cost_;
+    bool fixed_ = false;
     double pace_ =
         1;  // how much slower than the curve passes are right now: drift that is no one width's fault
 };
