@@ -26,15 +26,18 @@ def attach_head(
         return None
     from mtp_cli.catalog.heads import find_heads
 
-    found = find_heads(model, entry)
-    for candidate in found:
+    problem: HeadFileError | None = None
+    for candidate in find_heads(model, entry):
         try:
             engine.open_head(candidate.path)
         except HeadFileError as error:
-            if mode in _NEED_HEAD:
-                raise
-            return f"draft head not used: {error}"
-        return None
+            problem = problem or error
+            continue
+        return f"draft head not used: {problem}" if problem else None
+    if problem and mode in _NEED_HEAD:
+        raise problem
+    if problem:
+        return f"draft head not used: {problem}"
     if mode in _NEED_HEAD:
         raise HeadFileError(
             f"there is no draft head for {entry.name if entry else model.name}; `mtp train` makes one, or "

@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {_plain(key): _plain(inner) for key, inner in value.items()}
     return round(value, 4) if isinstance(value, float) else value
 
 

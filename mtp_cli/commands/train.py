@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from mtp_cli.train.session import Trained, Wish
 
 TASKS = ("summarize", "proofread")
-CONTEXT = 2048
+MOST_LAYERS = 8
+"""That a head can read; see native/src/head/head_model.h."""
 
 
 class Format(str, Enum):
@@ -94,7 +95,7 @@ def train(
     try:
         _check_extra()
         resolved = catalog.resolve(model, offline=offline)
-        wish = _wish(resolved, text or [], task, minutes, layers, width, output, work, threads, seed)
+        wish = _wish(resolved, text or [], task, minutes, layers, width, output, work, threads, seed, offline)
         if plot is not None:
             from mtp_cli.view.plot import check
 
@@ -131,9 +132,11 @@ def _wish(
     work: Path | None,
     threads: int,
     seed: int,
+    offline: bool,
 ) -> Wish:
     from mtp_cli.catalog.cache import cache_dir
     from mtp_cli.catalog.heads import trained_head_path
+    from mtp_cli.catalog.resolve import is_offline
     from mtp_cli.outputs import check_target
     from mtp_cli.train.session import Wish
 
@@ -146,6 +149,8 @@ def _wish(
         chosen = [] if layers == "auto" else [int(part) for part in layers.split(",")]
     except ValueError:
         raise UserError("--layers wants auto, or numbers with commas between them") from None
+    if len(chosen) > MOST_LAYERS or len(set(chosen)) != len(chosen):
+        raise UserError(f"--layers wants at most {MOST_LAYERS} different layers")
     for path in texts:
         if not path.exists():
             raise UserError(f"there is no {path}")
@@ -153,7 +158,9 @@ def _wish(
     target = output or trained_head_path(resolved.path, resolved.entry)
     if output is not None:
         check_target(output)
-    what = json.dumps([str(resolved.path), [str(p.absolute()) for p in texts], tasks, chosen, width, seed])
+    what = json.dumps(
+        [str(resolved.path.absolute()), [str(p.absolute()) for p in texts], tasks, chosen, width, seed]
+    )
     key = hashlib.sha256(what.encode()).hexdigest()[:8]
     folder = work or cache_dir() / "train" / f"{name}-{key}"
     return Wish(
@@ -168,6 +175,7 @@ def _wish(
         n_ff=width,
         threads=threads,
         seed=seed,
+        offline=is_offline(offline),
     )
 
 
@@ -180,6 +188,14 @@ def _train(wish: Wish, threads: int, quiet: bool) -> Trained:
     for layer in wish.layers:
         if not 0 <= layer < engine.info.n_layer:
             raise UserError(f"--layers: the model has layers 0 to {engine.info.n_layer - 1}, not {layer}")
+    from mtp_cli.train.backbone import BackboneFile
+
+    file = BackboneFile(wish.model)
+    shape = file.shape(wish.layers, 32)
+    if shape.n_embd % 32 or shape.head_dim % 32:
+        raise UserError("heads need a model whose states and attention heads have widths that 32 divides")
+    if wish.n_ff > file.n_ff:
+        raise UserError(f"--width: at most the model's own, {file.n_ff}")
     try:
         with TrainingView(quiet=quiet) as view:
             return Training(wish, engine, view.hear).run()

@@ -17,12 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from mtp_cli.bench.prompts import Asked, asked
+from mtp_cli.engine import EngineError
 from mtp_cli.engine_native import NativeEngine, copy_guesses
 from mtp_cli.tasks.prompts import common_prefix
 from mtp_cli.train.answers import Answer
+from mtp_cli.train.errors import TrainError
 
 SHARD = 256
 """Sequences a shard."""
+FEWEST_IDS = 3
+"""Tokens of an answer that is worth learning from."""
 
 _UNLIKE = ("Aa bb", "9z", "(x", "\u00e9t\u00e9", '"so"')
 """Texts that begin so differently that their prompts share the instructions alone."""
@@ -50,7 +54,8 @@ def capture_prefix(
     tokens = questions[0].tokens
     length = min(common_prefix(tokens, other.tokens) for other in questions[1:])
     engine.rollback(0)
-    engine.capture(tokens[:length], [])
+    if length:
+        engine.capture(tokens[:length], [])
     return {"ids": np.array(tokens[:length], np.int32), "kv": _cached(engine, layers, 0, length)}
 
 
@@ -75,6 +80,7 @@ class FeatureStore:
         """Capture what is not there yet; yields the number of finished sequences after every shard."""
         self.folder.mkdir(parents=True, exist_ok=True)
         prefixes: dict[str, npt.NDArray[np.int32]] = {}
+        answers = [answer for answer in answers if len(answer.ids) >= FEWEST_IDS]
         for task in sorted({answer.task for answer in answers}):
             some = [asked(engine, text, task, model) for text in _UNLIKE]
             found = capture_prefix(engine, some, self.layers)
@@ -85,7 +91,19 @@ class FeatureStore:
             path = self.folder / f"shard-{number:04d}-{len(part)}"
             if not path.exists():
                 _write_shard(path, engine, model, part, self.layers, prefixes)
+                for other in self.folder.glob(f"shard-{number:04d}-*"):
+                    if other != path:  # a shorter one, from before there were more answers
+                        shutil.rmtree(other)
             yield first + len(part)
+
+
+def _rewound(engine: NativeEngine, length: int) -> bool:
+    """Whether the cache could go back to its first `length` positions."""
+    try:
+        engine.rollback(length)
+    except EngineError:
+        return False
+    return True
 
 
 def _write_shard(
@@ -101,28 +119,32 @@ def _write_shard(
     at = 0
     held = ""
     for answer in sorted(answers, key=lambda a: a.task):
-        if len(answer.ids) < 3:
-            continue
         question = asked(engine, answer.text, answer.task, model)
         shared = len(prefixes[answer.task])
         if question.tokens[:shared] != prefixes[answer.task].tolist():
             continue
-        if held != answer.task:
-            engine.rollback(0)
-            engine.capture(question.tokens[:shared], [])
-            held = answer.task
-        engine.rollback(shared)
         tokens = question.tokens + answer.ids
+        if held != answer.task or not _rewound(engine, shared):
+            engine.rollback(0)
+            if shared:
+                engine.capture(question.tokens[:shared], [])
+            held = answer.task
         hidden, _, _ = engine.capture(tokens[shared:], [])
+        try:
+            cached = _cached(engine, layers, shared, len(tokens))
+        except EngineError:  # longer than a sliding window's ring: not worth a cache of its own
+            continue
         guess, kind = copy_guesses(question.tokens, question.source, answer.ids)
         rows["ids"].append(np.array(tokens[shared:], np.int32))
         rows["hidden"].append(hidden.astype(np.float16))
-        rows["kv"].append(_cached(engine, layers, shared, len(tokens)))
+        rows["kv"].append(cached)
         rows["guess"].append(guess[shared:])
         rows["kind"].append(kind[shared:].astype(np.int8))
         n = len(tokens) - shared
         table.append(Sequence_(answer.task, answer.split, at, at + n, shared, len(question.tokens)))
         at += n
+    if not table:
+        raise TrainError("none of these answers can be learnt from: their texts are too long for the model")
     part = path.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()

@@ -15,6 +15,8 @@ import numpy.typing as npt
 from mtp_cli.engine_native import NativeEngine
 
 Floats = npt.NDArray[np.float32]
+LONGEST = 120
+"""Tokens of a text that are repeated."""
 _ENOUGH = 24
 """Repeated texts that are looked at."""
 
@@ -32,8 +34,8 @@ def repeats(engine: NativeEngine, texts: Iterable[str]) -> list[tuple[list[int],
     found: list[tuple[list[int], int]] = []
     for text in texts:
         once = engine.tokenize(text.strip() + "\n", bos=True)
-        again = engine.tokenize(text.strip())
-        if 12 <= len(again) <= 120:
+        again = engine.tokenize(text.strip())[:LONGEST]
+        if len(again) >= 12:
             found.append((once + again, len(once)))
         if len(found) == _ENOUGH:
             break
@@ -51,9 +53,9 @@ def score_layers(engine: NativeEngine, sequences: Sequence[tuple[list[int], int]
         hidden, x, queries = engine.capture(ids, range(n_layer))
         states.append(hidden[1:])
         # the token behind place p of the text is looked for when p is repeated
-        first = again - (len(ids) - again) - 1
-        rows = np.arange(again, len(ids) - 1)
-        wanted = rows - again + max(first, 0) + 1
+        first = next((at for at in range(again) if ids[at : at + 3] == ids[again : again + 3]), 0)
+        rows = np.arange(again, min(len(ids), 2 * again - first) - 1)
+        wanted = rows - again + first + 1
         for layer in range(n_layer):
             inputs[layer].append(x[layer, :-1])
             keys, _ = engine.read_cache(layer, 0, len(ids))

@@ -5,6 +5,7 @@ progress.json (seconds spent by stage). Stages: texts, answers, features, start,
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -55,6 +56,19 @@ class Wish:
     n_ff: int = 0
     threads: int = 0
     seed: int = 0
+    offline: bool = False
+
+    def stamp(self, fingerprint: str) -> dict[str, Any]:
+        """What a work folder belongs to."""
+        texts = [str(path) for path in self.texts]
+        return {
+            "model": fingerprint,
+            "texts": texts,
+            "tasks": list(self.tasks),
+            "layers": list(self.layers),
+            "width": self.n_ff,
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +127,25 @@ class Training:
         self._engine = engine
         self._tell = tell
         wish.folder.mkdir(parents=True, exist_ok=True)
+        self._claim(wish.folder / "training.json")
         self._spent = Spent.read(wish.folder / "progress.json")
         self._budget = 60 * wish.minutes
+
+    def _claim(self, path: Path) -> None:
+        """A folder goes on with the training that it was begun for, and with no other."""
+        stamp = self._wish.stamp(self._engine.fingerprint)
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps(stamp), encoding="utf-8")
+            part.rename(path)
+            return
+        if found != stamp:
+            raise TrainError(
+                f"{path.parent} holds another training (another model, text, task, layers, width or seed); "
+                "give another folder with --work, or delete it"
+            )
 
     def run(self) -> Trained:
         """All stages that are not done yet. Raises TrainError, EngineError, KeyboardInterrupt."""
@@ -159,13 +190,22 @@ class Training:
         if self._wish.texts:
             return list(read_texts(list(self._wish.texts))), {}
         corpora = load_corpora()
-        documents, notes = gather(corpora.values(), cache_dir() / "corpora")
+        folder = cache_dir() / "corpora"
+        wanted = list(corpora.values())
+        if self._wish.offline:
+            wanted = [one for one in wanted if (folder / f"{one.name}-{one.version}").is_dir()]
+            if not wanted:
+                raise TrainError("no text to train on is on this machine; give some with --text")
+        documents, notes = gather(wanted, folder)
+        if not documents:
+            raise TrainError(f"no text to train on could be had ({notes[0]}); give some with --text")
         for note in notes:
             self._say("texts", 0, 1, note)
         return list(documents), {corpus.name: corpus.weight for corpus in corpora.values()}
 
     def _answers(self, texts: Sequence[PromptText]) -> list[Answer]:
         from mtp_cli.train.answers import Answerer, read_answers, write_answers
+        from mtp_cli.train.features import FEWEST_IDS
 
         path = self._wish.folder / "answers.jsonl"
         done = read_answers(path)
@@ -183,8 +223,11 @@ class Training:
                 self._say("answers", self._spent.of("answers"), allowed, f"{tokens:,.0f} tokens")
                 if self._spent.of("answers") >= allowed:
                     break
-        if sum(len(one.ids) > 2 for one in done) < FEWEST:
-            raise TrainError(f"{len(done)} answers are too few to train on; give it more --minutes")
+        usable = [one for one in done if len(one.ids) >= FEWEST_IDS]
+        if sum(one.split == "train" for one in usable) < FEWEST:
+            raise TrainError(
+                f"{len(usable)} answers are too few to train on; give it more --minutes, or more text"
+            )
         return done
 
     def _layers(self, texts: Sequence[str]) -> list[int]:
@@ -193,13 +236,18 @@ class Training:
         if self._wish.layers:
             return list(self._wish.layers)
         path = self._wish.folder / "layers.json"
-        if path.exists():
-            return [int(layer) for layer in json.loads(path.read_text())["chosen"]]
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return [int(layer) for layer in json.loads(path.read_text(encoding="utf-8"))["chosen"]]
         self._say("layers", 0, 1)
         begun = time.monotonic()
-        scores = score_layers(self._engine, repeats(self._engine, texts))
+        repeated = repeats(self._engine, texts)
+        if not repeated:
+            raise TrainError("the texts are too short to choose layers by; name some with --layers")
+        scores = score_layers(self._engine, repeated)
         chosen = choose_layers(scores, min(SOURCES, self._engine.info.n_layer))
-        path.write_text(json.dumps({"chosen": chosen, **asdict(scores)}))
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps({"chosen": chosen, **asdict(scores)}), encoding="utf-8")
+        part.rename(path)
         self._spent.add("layers", time.monotonic() - begun)
         return chosen
 

@@ -219,7 +219,8 @@ class PyEngine {
         const auto known = [n_vocab](int32_t t) { return t >= 0 && t < n_vocab; };
         bool sound = known(token) && std::all_of(vocabulary.begin(), vocabulary.end(), known) &&
                      std::all_of(forced.begin(), forced.end(), known);
-        for (const auto& [guess, kind] : guesses) sound = sound && (kind == 0 || known(guess));
+        for (const auto& [guess, kind] : guesses)
+            sound = sound && (kind == 0 || (kind > 0 && kind < kGuessClasses && known(guess)));
         if (!sound) must(Status::error(Code::bad_argument, "token id out of range"));
         std::vector<int32_t> tokens;
         std::vector<float> shares;
@@ -462,7 +463,7 @@ nb::dict head_record(const std::string& path) {
     nb::dict out, training;
     for (const auto& [key, value] : file->values()) {
         if (key.substr(0, prefix.size()) != prefix) continue;
-        const nb::str name(key.data() + prefix.size(), key.size() - prefix.size());
+        const nb::bytes name(key.data() + prefix.size(), key.size() - prefix.size());
         if (const auto text = file->string(key)) {
             training[name] = nb::bytes(text->data(), text->size());
         } else if (const auto whole = file->i64(key)) {

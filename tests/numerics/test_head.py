@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mtp_cli.engine import HeadFileError
+from mtp_cli.engine import EngineError, HeadFileError
 
 from .feeding import engine_on, tokens_for, usable_kernels
 from .tiny_gguf import TinySpec, gemma_spec
@@ -206,6 +206,19 @@ def test_missing_and_truncated(tiny: Tiny, tmp_path: Path) -> None:
             engine.open_head(tmp_path / "none.gguf")
         assert engine.head is not None
         engine.head_chain(0, 9, [(17, 3)], [])
+
+
+def test_chains_of_any_length_and_guesses_of_any_kind(tiny: Tiny, tmp_path: Path) -> None:
+    """Far beyond a sliding window the newest cached position stays in sight; no guess reads outside."""
+    tokens = tokens_for(GEMMA, 47)
+    with engine_on(tiny(GEMMA)) as engine:
+        _open(engine, tmp_path, make_head(GEMMA, [[1, 5, 6]]))
+        engine.prefill(tokens)
+        _, shares, states = engine.head_chain(0, 9, [(17, 3)] * 200, tokens)
+        assert np.isfinite(states).all() and all(0 < share <= 1.001 for share in shares)
+        for kind in (-1, 16, 10**6):
+            with pytest.raises(EngineError, match="out of range"):
+                engine.head_chain(0, 9, [(17, kind)], tokens)
 
 
 def test_flipped_bits_never_crash(tiny: Tiny, tmp_path: Path) -> None:

@@ -70,6 +70,8 @@ def test_from_text_to_head(model: Path, tmp_path: Path, capsys: pytest.CaptureFi
         (["--layers", "0,99"], "layers 0 to"),
         (["--layers", "first"], "--layers"),
         (["--text", "/nowhere"], "there is no /nowhere"),
+        (["--layers", "0,0"], "different layers"),
+        (["--width", "4096"], "at most the model's own"),
     ],
 )
 def test_wrong_use(

@@ -38,6 +38,9 @@ Status Decoder::start(const std::vector<int32_t>& prompt, const std::vector<int3
     if (row < 0)
         return Status::error(Code::bad_argument,
                              "start must follow the pass that took in the end of the prompt");
+    if (!options.sampling.plain_greedy() && !engine_->has_logits())
+        return Status::error(Code::bad_argument,
+                             "sampling needs the logits of a prefill: end the prompt with one");
     options_ = options;
     sampler_ = Sampler(options.sampling);
     history_ = prompt;

@@ -1,6 +1,7 @@
 #include "engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -151,6 +152,9 @@ Status Engine::forward(const int32_t* tokens, const PassShape& shape) {
     context_.pass = {k, cache_.length(), tokens, k - rows};
     rope_tables(*model_, context_.pass, work_.get());
     graph->reset();
+    // a runtime may give fewer threads than asked for: what the others would have found is nothing
+    std::fill(work_->best.begin(), work_->best.end(), ArgmaxPart{-INFINITY, INT32_MAX});
+    std::fill(work_->survivors.begin(), work_->survivors.end(), int64_t{0});
     rows_end_ = -1;
     cache_.reserve(k);
     if (Status s = compute(graph->graph()); !s.ok()) return s;

@@ -78,6 +78,7 @@ class Engine {
     float* logits_row(int row) { return work_->logits.get() + int64_t{row} * model_->params.n_vocab; }
     int32_t best(int row) const;  // arg-max of that row
     // Row of the last pass that belongs to the newest token in the cache; -1 when there is none (any more).
+    bool has_logits() const { return !screened_; }  // of the last pass
     int newest_row() const { return rows_end_ == cache_.length() ? rows_ - 1 : -1; }
     int64_t length() const { return cache_.length(); }
     int64_t n_ctx() const { return cache_.n_ctx(); }

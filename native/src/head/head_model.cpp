@@ -136,7 +136,6 @@ Status HeadLoader::tensor(const std::string& name, int64_t n_col, int64_t n_row,
     if (t->ne[0] != n_col || t->ne[1] != n_row || t->ne[2] != 1 || t->ne[3] != 1) {
         return fail("tensor " + name + " is not " + std::to_string(n_col) + " x " + std::to_string(n_row));
     }
-    if (!all_finite(*t)) return fail("tensor " + name + " holds values that are not numbers");
     *out = t;
     return {};
 }
@@ -148,6 +147,7 @@ Status HeadLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row,
                                           GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1};
     if (std::find(std::begin(kinds), std::end(kinds), t->type) == std::end(kinds))
         return fail("tensor " + name + " is none of F16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1");
+    if (!all_finite(*t)) return fail("tensor " + name + " holds values that are not numbers");
     if (Status s = packed_shape(t->type, n_col, n_row, out); !s.ok()) return fail(name + ": " + s.message);
     reserve({t, out, nullptr, 0}, static_cast<size_t>(out->total_bytes()));
     return {};
@@ -157,6 +157,7 @@ Status HeadLoader::vector(const std::string& name, int64_t n_col, int64_t n_row,
     const GgufTensor* t = nullptr;
     if (Status s = tensor(name, n_col, n_row, &t); !s.ok()) return s;
     if (t->type != GGML_TYPE_F32) return fail("tensor " + name + " is not F32");
+    if (!all_finite(*t)) return fail("tensor " + name + " holds values that are not numbers");
     reserve({t, nullptr, out, 0}, t->n_bytes);
     return {};
 }

@@ -194,6 +194,7 @@ void HeadStep::prepare(int32_t token, const Guess& guess) {
     kernels_->quantize(z_.data(), 3 * n, act_z_.data());
     std::copy_n(head_->guess_bias + guess.kind * n, n, x_.data());
     fill_rope(position_++);
+    std::fill(parts_.begin(), parts_.end(), Part{-INFINITY, 0, 0});
     for (Op& op : ops_) op.next.store(0, std::memory_order_relaxed);
 }
 
@@ -258,7 +259,8 @@ void HeadStep::run_attention(const HeadLayer& layer, Op& op, int ith, int nth) {
                 const int64_t at = (int64_t{source} * p.n_head + head + r) * p.head_dim;
                 query[r] = q_.data() + at;
                 out[r] = att_.data() + at;
-                first[r] = cache_->first_visible(read, position_ - 1);
+                // the newest cached position stays in sight, however far a draft has moved on
+                first[r] = std::min(cache_->first_visible(read, position_ - 1), cached_ - 1);
                 last[r] = cached_ - 1;
             }
             kernels_->attention({p.head_dim, n, query, first, last, cache_->key(read, kv_head),
