@@ -88,7 +88,7 @@ def train(
     """Train a draft head for a model: it makes the model faster and changes none of its words.
 
     The model answers texts, and the head learns to foresee its answers. Ctrl-C, then the same command again:
-    it goes on where it stopped. Needs `pip install "mtp[train]"`."""
+    it goes on where it stopped. Needs the extra: pip install 'mtp-cli[train]'."""
     from mtp_cli import catalog
     from mtp_cli.exits import describe, one_line
 
@@ -118,7 +118,7 @@ def train(
 def _check_extra() -> None:
     missing = [name for name in ("torch", "gguf") if importlib.util.find_spec(name) is None]
     if missing:
-        raise UserError(f'training needs {" and ".join(missing)}: pip install "mtp[train]"')
+        raise UserError(f"training needs {' and '.join(missing)}: pip install 'mtp-cli[train]'")
 
 
 def _wish(
