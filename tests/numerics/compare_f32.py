@@ -95,7 +95,7 @@ def text_tokens(path: Path, text: str, positions: int, llama: LlamaReference) ->
     return tokens
 
 
-def _model_path(name: str) -> Path:
+def model_path(name: str) -> Path:
     """A path as it is; a known name through the catalog."""
     if Path(name).exists():
         return Path(name)
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     text = options.text.read_text(encoding="utf-8") if options.text else english()
-    path = _model_path(options.model)
+    path = model_path(options.model)
     with LlamaReference() as llama:
         tokens = text_tokens(path, text, options.positions, llama)
         found = compare(

@@ -53,16 +53,23 @@ class LlamaReference:
         return answer
 
     def logits(
-        self, path: Path, tokens: Sequence[int], *, threads: int = 1, exact_cache: bool = False
+        self,
+        path: Path,
+        tokens: Sequence[int],
+        *,
+        threads: int = 1,
+        exact_cache: bool = False,
+        width: int = STEP,
     ) -> npt.NDArray[np.float32]:
-        """[tokens, n_vocab], memory-mapped from a file that lives as long as this object.
+        """[tokens, n_vocab], memory-mapped from a file that lives as long as this object; `width` positions a
+        pass.
 
         exact_cache: f32 keys and values and no flash attention, to check the f32 evaluation closely.
         Otherwise llama.cpp's own defaults (f16 cache)."""
         self._count += 1
         out = Path(self._folder.name) / f"{self._count}.npy"
         request = {"model": str(path), "tokens": list(map(int, tokens)), "out": str(out)}
-        self._ask(request | {"threads": threads, "exact_cache": exact_cache})
+        self._ask(request | {"threads": threads, "exact_cache": exact_cache, "width": width})
         rows: npt.NDArray[np.float32] = np.load(out, mmap_mode="r")
         out.unlink()  # the mapping keeps the data alive
         return rows
@@ -110,15 +117,15 @@ class _Model:
             raise ValueError("cannot make a context")
         return context
 
-    def logits(self, tokens: list[int], out: str, threads: int, exact_cache: bool) -> None:
-        """Write [tokens, n_vocab] to `out`, STEP positions a pass."""
+    def logits(self, tokens: list[int], out: str, threads: int, exact_cache: bool, width: int) -> None:
+        """Write [tokens, n_vocab] to `out`, `width` positions a pass."""
         context = self.context(len(tokens), threads, exact_cache)
         n_vocab = self.api.llama_vocab_n_tokens(self.vocab)
         shape = (len(tokens), n_vocab)
         rows = np.lib.format.open_memmap(out, mode="w+", dtype=np.float32, shape=shape)
-        batch = self.api.llama_batch_init(STEP, 0, 1)
-        for start in range(0, len(tokens), STEP):
-            chunk = tokens[start : start + STEP]
+        batch = self.api.llama_batch_init(width, 0, 1)
+        for start in range(0, len(tokens), width):
+            chunk = tokens[start : start + width]
             batch.n_tokens = len(chunk)
             for i, token in enumerate(chunk):
                 batch.token[i], batch.pos[i], batch.logits[i] = token, start + i, 1
@@ -147,7 +154,8 @@ def _serve() -> None:
             if "text" in request:
                 answer["tokens"] = model.tokenize(request["text"], request["bos"])
             else:
-                model.logits(request["tokens"], request["out"], request["threads"], request["exact_cache"])
+                wanted = (request[name] for name in ("tokens", "out", "threads", "exact_cache", "width"))
+                model.logits(*wanted)
             model.close()
         except Exception as error:  # the asker raises it again
             answer["error"] = f"{type(error).__name__}: {error}"

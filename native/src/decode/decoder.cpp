@@ -89,6 +89,10 @@ int Decoder::propose_foreign(int room) {
 // draft_: the better of the two copies, and how much of it to test.
 int Decoder::propose_copy(int room, DraftGate::Choice* choice) {
     copy_.propose(room, &draft_, &other_);
+    for (Draft* draft : {&draft_, &other_}) {
+        if (has_outlook_ && !draft->tokens.empty() && draft->tokens[0] == guess_.token)
+            draft->confidence[0] = expect_.copy(outlook_.copy);
+    }
     if (!gate_.ready() || options_.draft_fixed >= 0) {
         const auto first = [](const Draft& d) { return d.confidence.empty() ? 0.0f : d.confidence[0]; };
         if (first(other_) > first(draft_)) std::swap(draft_, other_);
@@ -103,12 +107,41 @@ int Decoder::propose_copy(int room, DraftGate::Choice* choice) {
     return choice->length;
 }
 
+// outlook_: what the head's net, if it has one, expects of this pass.
+Status Decoder::look_ahead() {
+    has_outlook_ = options_.draft_head && options_.draft_fixed < 0 && gate_.ready() &&
+                   engine_->head_step()->has_outlook();
+    if (!has_outlook_) return {};
+    if (Status s = engine_->head_begin(state_row_); !s.ok()) return s;
+    CopyGuess ahead = copy_.guess();
+    ahead.reset();
+    guess_ = ahead.guess();
+    outlook_ = engine_->head_step()->outlook(history_.back(), guess_);
+    return {};
+}
+
+// Tokens a second if the head is asked for as many tokens as pays best by what is known before.
+double Decoder::hoped_rate(int room) const {
+    constexpr double goes_on = 0.7;  // a draft's next token is right if the last one was
+    const double step = head_step_s_ > 0 ? gate_.on_curve(head_step_s_) : 0.1 * gate_.cost(1);
+    double survival = static_cast<double>(expect_.head(outlook_.head)), expected = 1, best = 0;
+    for (int d = 1; d <= room; d++, survival *= goes_on) {
+        expected += survival;
+        best = std::max(best, expected / (gate_.cost(d + 1) + d * step));
+    }
+    return best;
+}
+
 // A copy that is nearly sure needs no second opinion.
-bool Decoder::wants_head(const DraftGate::Choice& copied) {
+bool Decoder::wants_head(const DraftGate::Choice& copied, int room) {
     constexpr float sure = 0.93f;
     if (!options_.draft_head) return false;
     if (options_.draft_fixed >= 0 || !gate_.ready()) return true;
-    if (copied.length > 0 && draft_.confidence[0] >= sure) return false;
+    if (has_outlook_) {
+        if (hoped_rate(room) <= copied.rate) return false;
+    } else if (copied.length > 0 && draft_.confidence[0] >= sure) {
+        return false;
+    }
     return head_.worth_asking();
 }
 
@@ -156,6 +189,8 @@ Status Decoder::propose_head(int room, Step* out) {
 Status Decoder::propose(Step* out, int* length) {
     draft_.clear();
     other_.clear();
+    chain_.clear();
+    has_outlook_ = false;
     *length = 0;
     const int room = this->room();
     if (room == 0) return {};
@@ -163,10 +198,11 @@ Status Decoder::propose(Step* out, int* length) {
         *length = propose_foreign(room);
         return {};
     }
+    if (Status s = look_ahead(); !s.ok()) return s;
     DraftGate::Choice choice;
     if (gate_.ready()) choice = gate_.choose(draft_);
     if (options_.draft_copy) *length = propose_copy(room, &choice);
-    if (!wants_head(choice)) return {};
+    if (!wants_head(choice, room)) return {};
     rate_without_ = choice.rate;
     if (Status s = propose_head(room, out); !s.ok()) return s;
     if (options_.draft_fixed >= 0 || !gate_.ready()) {
@@ -184,12 +220,26 @@ Status Decoder::propose(Step* out, int* length) {
     return {};
 }
 
-void Decoder::learn(const Step& out, const std::vector<bool>& right) {
-    for (size_t d = 0; d < right.size() && d < draft_.cell.size(); d++) {
-        if (draft_.source[d] == Source::head) {
-            head_.learn(draft_.cell[d], right[d]);
+// What the backbone chose says of every draft how it would have fared, tested or not.
+void Decoder::learn_draft(const Draft& draft) {
+    for (size_t d = 0; d < draft.cell.size() && d < truth_.size(); d++) {
+        const bool right = draft.tokens[d] == truth_[d];
+        if (draft.source[d] == Source::head) {
+            head_.learn(draft.cell[d], right);
         } else {
-            copy_.learn(draft_.cell[d], right[d]);
+            copy_.learn(draft.cell[d], right);
+        }
+        if (!right) break;
+    }
+}
+
+void Decoder::learn(const Step& out) {
+    for (const Draft* draft : {&draft_, &other_, &chain_}) learn_draft(*draft);
+    if (has_outlook_) {
+        if (guess_.kind > 0) expect_.learn_copy(outlook_.copy, guess_.token == truth_[0]);
+        for (const Draft* draft : {&draft_, &chain_}) {
+            const bool headed = !draft->tokens.empty() && draft->source[0] == Source::head;
+            if (headed) expect_.learn_head(outlook_.head, draft->tokens[0] == truth_[0]);
         }
     }
     if (out.drafted > 0 && !foreign_) copy_.learn_outcome(out.drafted, out.accepted);
@@ -224,7 +274,7 @@ Status Decoder::step(Step* out) {
 
     // row d stands after d drafts that were right
     int kept = 0;
-    right_.clear();
+    truth_.clear();
     for (int d = 0; d <= g; d++) {
         int32_t token = choose(d);
         bool right = d < g && token == draft_.tokens[static_cast<size_t>(d)];
@@ -239,11 +289,11 @@ Status Decoder::step(Step* out) {
                 out->lenient++;
             }
         }
+        truth_.push_back(token);
         if (d < g) {
             out->drafted++;
             out->draft_sources.push_back(source);
             if (right) out->accepted++;
-            right_.push_back(right);
         }
         const bool goes_on = commit(token, right ? source : Source::backbone, out);
         if (right && finish_ != Finish::end_token) kept++;
@@ -254,7 +304,7 @@ Status Decoder::step(Step* out) {
     if (finish_ == Finish::none && engine_->length() >= engine_->n_ctx()) finish_ = Finish::context_full;
     out->finish = finish_;
     out->seconds = now() - started;
-    learn(*out, right_);
+    learn(*out);
     gate_.learn(g + 1, verify_s);
     return {};
 }

@@ -9,6 +9,7 @@
 #include "../draft/draft_copy.h"
 #include "../draft/draft_gate.h"
 #include "../draft/draft_head.h"
+#include "../draft/draft_outlook.h"
 #include "engine.h"
 #include "lenient.h"
 #include "sampler.h"
@@ -74,9 +75,12 @@ class Decoder {
     int propose_foreign(int room);
     int propose_copy(int room, DraftGate::Choice* choice);
     Status propose_head(int room, Step* out);
-    bool wants_head(const DraftGate::Choice& copied);
+    bool wants_head(const DraftGate::Choice& copied, int room);
+    Status look_ahead();
+    double hoped_rate(int room) const;
     bool tracks() const { return options_.draft_copy || options_.draft_head; }
-    void learn(const Step& out, const std::vector<bool>& right);
+    void learn(const Step& out);
+    void learn_draft(const Draft& draft);
     int room() const;
     int32_t choose(int row);
 
@@ -85,13 +89,17 @@ class Decoder {
     Sampler sampler_{SamplingOptions{}};
     DraftCopy copy_;
     DraftHead head_;
+    DraftOutlook expect_;
     DraftGate gate_;
     ForeignDrafter foreign_;
     Draft draft_, other_, chain_;
     int state_row_ = 0;        // hidden row of the last pass that belongs to the newest cached token
     double head_step_s_ = 0;   // seconds of a draft step, lately
     double rate_without_ = 0;  // tokens a second that the pass was expected to give without the head
-    std::vector<bool> right_;
+    Guess guess_;              // what copying says next
+    Outlook outlook_;          // of the pass at hand, by the head's net
+    bool has_outlook_ = false;
+    std::vector<int32_t> truth_;    // what the backbone chose in the last pass, in order
     std::vector<int32_t> history_;  // prompt and answer
     std::vector<int32_t> feed_, next_;
     int64_t generated_ = 0;

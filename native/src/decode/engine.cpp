@@ -81,7 +81,7 @@ Status Engine::set_up() {
     for (const Layer& l : model_->layers) shape.sliding.push_back(l.sliding);
     if (Status s = cache_.init(shape); !s.ok()) return s;
 
-    work_ = std::make_unique<Workspace>(*model_, n_ctx, options_.n_threads);
+    work_ = std::make_unique<Workspace>(*model_, options_.n_threads);
     context_.model = model_.get();
     context_.cache = &cache_;
     context_.work = work_.get();

@@ -4,22 +4,21 @@
 
 namespace mtp {
 
-void Calibration::init(const std::vector<float>& prior) {
-    constexpr float weight = 4;  // a prior counts as much as this many tokens
+void Calibration::init(const std::vector<float>& prior, float weight, float memory) {
+    memory_ = memory;
     total_.assign(prior.size(), weight);
     right_.clear();
     for (const float p : prior) right_.push_back(weight * p);
 }
 
 void Calibration::learn(int cell, bool was_right) {
-    constexpr float memory = 24;  // tokens
     float& right = right_[static_cast<size_t>(cell)];
     float& total = total_[static_cast<size_t>(cell)];
     right += was_right ? 1.0f : 0.0f;
     total += 1;
-    if (total > memory) {
-        right *= memory / total;
-        total = memory;
+    if (total > memory_) {
+        right *= memory_ / total;
+        total = memory_;
     }
 }
 

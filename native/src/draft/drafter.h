@@ -34,7 +34,8 @@ struct Draft {
 // turns is noticed within a few tokens.
 class Calibration {
   public:
-    void init(const std::vector<float>& prior);
+    // A prior counts as much as `weight` tokens; about `memory` tokens are remembered.
+    void init(const std::vector<float>& prior, float weight = 4, float memory = 24);
     float share(int cell) const {
         return right_[static_cast<size_t>(cell)] / total_[static_cast<size_t>(cell)];
     }
@@ -42,6 +43,7 @@ class Calibration {
 
   private:
     std::vector<float> right_, total_;
+    float memory_ = 24;
 };
 
 }  // namespace mtp

@@ -4,18 +4,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "share.h"
+#include "op_share.h"
 
 namespace mtp {
 namespace {
-
-template <class Fn>
-void share(Op& op, int nth, int64_t n, int64_t steps_per_thread, Fn fn, int64_t multiple = 1) {
-    share_units(op.next, nth, n, steps_per_thread, fn, multiple);
-}
-
-// The first token of the pass that an op works on.
-int64_t first_token(const Op& op) { return op.tail ? op.context->pass.row0 : 0; }
 
 int64_t blocks(int64_t n) { return n / kBlockCols; }
 
@@ -83,7 +75,7 @@ void rope_store_head(Op& op, int c, int head) {
         return;
     }
     const int64_t slot = (ctx.pass.position + c) % ctx.cache->capacity(op.layer_index);
-    uint16_t half[1024];
+    uint16_t half[kMaxHeadDim];
     ctx.kernels->to_f16(row, p.head_dim, half);
     if (is_k) {
         uint16_t* to = ctx.cache->key(op.layer_index, head - p.n_head) + slot / 8 * 8 * p.head_dim + slot % 8;
@@ -91,44 +83,6 @@ void rope_store_head(Op& op, int c, int head) {
     } else {
         uint16_t* to = ctx.cache->value(op.layer_index, head - p.n_head - p.n_head_kv) + slot * p.head_dim;
         std::copy(half, half + p.head_dim, to);
-    }
-}
-
-// Query rows of one KV head are numbered token by token, from the first of the op: row = c * group + g.
-void attend_tile(Op& op, int ith, int kv_head, int row0, int n) {
-    const OpContext& ctx = *op.context;
-    const ModelParams& p = ctx.model->params;
-    Workspace& w = *ctx.work;
-    const int group = p.n_head / p.n_head_kv;
-    const int64_t stride = int64_t{p.n_head + 2 * p.n_head_kv} * p.head_dim;
-    const float* query[kQueryTile];
-    float* out[kQueryTile];
-    int64_t first[kQueryTile], last[kQueryTile];
-    for (int r = 0; r < n; r++) {
-        const int c = static_cast<int>(first_token(op)) + (row0 + r) / group;
-        const int head = kv_head * group + (row0 + r) % group;
-        last[r] = ctx.pass.position + c;
-        first[r] = ctx.cache->first_visible(op.layer_index, last[r]);
-        query[r] = w.qkv.data() + c * stride + int64_t{head} * p.head_dim;
-        out[r] = w.att.data() + (int64_t{c} * p.n_head + head) * p.head_dim;
-    }
-    AttentionArgs args;
-    args.head_dim = p.head_dim;
-    args.n_query = n;
-    args.query = query;
-    args.first = first;
-    args.last = last;
-    args.key = ctx.cache->key(op.layer_index, kv_head);
-    args.value = ctx.cache->value(op.layer_index, kv_head);
-    args.capacity = ctx.cache->capacity(op.layer_index);
-    args.scores = w.scores.data() + int64_t{ith} * kQueryTile * w.score_stride;
-    args.score_stride = w.score_stride;
-    args.out = out;
-    ctx.kernels->attention(args);
-    if (!op.want_quantized) return;
-    for (int r = 0; r < n; r++) {  // a head is a whole number of blocks
-        const int64_t at = (out[r] - w.att.data()) / kBlockCols;
-        ctx.kernels->quantize(out[r], p.head_dim, w.act.data() + at);
     }
 }
 
@@ -218,22 +172,6 @@ void op_capture(Op& op, int, int nth) {
         for (int64_t c = begin; c < end; c++) {
             std::copy_n(ctx.work->x.data() + c * n, n, ctx.capture->x.data() + (first + c) * n);
             std::copy_n(ctx.work->qkv.data() + c * stride, n_q, ctx.capture->q.data() + (first + c) * n_q);
-        }
-    });
-}
-
-void op_attention(Op& op, int ith, int nth) {
-    const OpContext& ctx = *op.context;
-    const ModelParams& p = ctx.model->params;
-    const int rows = static_cast<int>(ctx.pass.k - first_token(op)) * (p.n_head / p.n_head_kv);
-    // the widest tiles of which there are enough to go round
-    const auto enough = [&](int tile) { return (rows / tile) * p.n_head_kv >= 2 * nth; };
-    const int tile = enough(kQueryTile) ? kQueryTile : enough(3) ? 3 : 1;
-    const int64_t tiles = (rows + tile - 1) / tile;
-    share(op, nth, tiles * p.n_head_kv, 16, [&](int64_t begin, int64_t end) {
-        for (int64_t u = begin; u < end; u++) {
-            const int row0 = static_cast<int>(u % tiles) * tile;
-            attend_tile(op, ith, static_cast<int>(u / tiles), row0, std::min(tile, rows - row0));
         }
     });
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attend.h"
+
 namespace mtp {
 
-Workspace::Workspace(const Model& model, int64_t n_ctx, int n_threads) {
+Workspace::Workspace(const Model& model, int n_threads) {
     const ModelParams& p = model.params;
     const auto floats = [](int64_t rows, int64_t n) { return static_cast<size_t>(rows * n); };
     const int64_t n_q = int64_t{p.n_head} * p.head_dim, n_kv = int64_t{p.n_head_kv} * p.head_dim;
@@ -34,8 +36,9 @@ Workspace::Workspace(const Model& model, int64_t n_ctx, int n_threads) {
     }
     rope.resize(floats(kMaxWidth, p.rope_dim));
     rope_sliding.resize(p.window > 0 ? floats(kMaxWidth, p.rope_dim) : 0);
-    score_stride = (n_ctx + 7) / 8 * 8 + 8;
-    scores.resize(floats(int64_t{n_threads} * kQueryTile, score_stride));
+    rows.resize(floats(n_threads, attend_scratch(p.head_dim)));
+    parts.resize(static_cast<size_t>(kPartFloats));
+    parts_done.reset(new std::atomic<int64_t>[static_cast<size_t>(p.n_head_kv)]());
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The buffers that one pass works in, allocated once for the widest pass.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -14,6 +15,8 @@ constexpr int kMaxDecode = 16;     // widest pass that leaves logits for every t
 constexpr int kMaxWidth = 192;     // widest pass: a chunk of a prefill
 constexpr int kArgmaxSpan = 8192;  // logits that one unit of arg-max work looks at
 
+constexpr int64_t kPartFloats = 1 << 18;  // room for waiting parts of attention
+
 constexpr int kGluFloats = kMaxWidth * 64;
 
 struct ArgmaxPart {
@@ -22,7 +25,7 @@ struct ArgmaxPart {
 };
 
 struct Workspace {
-    Workspace(const Model& model, int64_t n_ctx, int n_threads);
+    Workspace(const Model& model, int n_threads);
 
     // k = tokens of the pass
     std::vector<float> x;     // [k][n_embd] residual stream
@@ -46,8 +49,9 @@ struct Workspace {
     std::vector<int64_t> survivors;    // [thread] groups computed in full
     std::vector<float> rope;           // [k][rope_dim] cos, sin pairs of full layers
     std::vector<float> rope_sliding;   // the same for sliding layers
-    std::vector<float> scores;         // [thread][kQueryTile][score_stride]
-    int64_t score_stride = 0;
+    std::vector<float> rows;           // [thread] parts of attention that are joined at once (attend.h)
+    std::vector<float> parts;          // [kv_head][part][row] parts that wait to be joined
+    std::unique_ptr<std::atomic<int64_t>[]> parts_done;  // [kv_head]; 0 between passes
     int n_span = 0;
 };
 

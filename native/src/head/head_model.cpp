@@ -62,6 +62,7 @@ class HeadLoader {
     Status matrix(const std::string& name, int64_t n_col, int64_t n_row, PackedMatrix* out);
     Status vector(const std::string& name, int64_t n_col, int64_t n_row, const float** out);
     Status plan_layer(int index);
+    Status plan_outlook();
     Status read_sources(int n_layer);
     void reserve(Job job, size_t n) {
         job.offset = total_;
@@ -187,6 +188,19 @@ Status HeadLoader::plan_layer(int index) {
     return {};
 }
 
+Status HeadLoader::plan_outlook() {
+    OutlookNet& net = head_->outlook;
+    if (!file_.find("outlook.weight")) return {};
+    const int64_t n = 3 * int64_t{backbone_.params.n_embd};
+    for (const Status& s : {matrix("outlook.weight", n, kOutlookWidth, &net.input),
+                            vector("outlook.bias", kOutlookWidth, kGuessClasses, &net.bias),
+                            vector("outlook_output.weight", kOutlookWidth, 2, &net.output),
+                            vector("outlook_output.bias", 2, 1, &net.output_bias)}) {
+        if (!s.ok()) return s;
+    }
+    return {};
+}
+
 Status HeadLoader::plan() {
     const ModelParams& p = backbone_.params;
     for (const Status& s : {matrix("input.weight", 3 * int64_t{p.n_embd}, p.n_embd, &head_->input),
@@ -197,7 +211,7 @@ Status HeadLoader::plan() {
     for (int i = 0; i < static_cast<int>(head_->layers.size()); i++) {
         if (Status s = plan_layer(i); !s.ok()) return s;
     }
-    return {};
+    return plan_outlook();
 }
 
 void HeadLoader::fill() {

@@ -8,6 +8,9 @@
 //   norm(x))
 //   h' = norm(x): its products with the backbone's output rows are the draft logits, and it is the state h of
 //   the next step. Only the query position moves on; drafted tokens are in no cache.
+//
+// Before anything is drafted, a small net (which a file need not have) tells what is worth trying:
+//   p = sigmoid(V silu(W z + c[kind of guess]) + v): that the guess is right; that the head's token will be
 #pragma once
 
 #include <cstdint>
@@ -21,6 +24,15 @@ namespace mtp {
 
 constexpr int kMaxHeadLayers = 4;
 constexpr int kMaxHeadSources = 8;  // of one layer
+constexpr int kOutlookWidth = 32;
+
+// See above; without rows there is none.
+struct OutlookNet {
+    PackedMatrix input;             // W [kOutlookWidth, 3 n_embd]
+    const float* bias = nullptr;    // c [kGuessClasses][kOutlookWidth]
+    const float* output = nullptr;  // V [2][kOutlookWidth]
+    const float* output_bias = nullptr;
+};
 
 struct HeadLayer {
     std::vector<int> sources;          // backbone layers whose cache it reads
@@ -39,6 +51,7 @@ class HeadModel {
     const float* guess_bias = nullptr;   // [kGuessClasses][n_embd]
     const float* output_norm = nullptr;  // [n_embd]
     std::vector<HeadLayer> layers;
+    OutlookNet outlook;
     std::vector<int32_t> groups;  // draft vocabulary: groups of 8 token ids, the most frequent first
     int n_ff = 0;
     size_t file_bytes = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../graph/attend.h"
 #include "../graph/share.h"
 
 namespace mtp {
@@ -99,10 +100,9 @@ Status HeadStep::build(const Model* backbone, const HeadModel* head, const Kerne
     s->gate_.resize(count(head->n_ff));
     s->up_.resize(count(head->n_ff));
     s->act_ff_.resize(count(head->n_ff / kBlockCols));
-    s->score_stride_ = (cache->n_ctx() + 7) / 8 * 8 + 8;
     s->normed_.assign(count(n_threads), std::vector<float>(count(n)));
     s->act_normed_.assign(count(n_threads), std::vector<ActBlock>(count(n / kBlockCols)));
-    s->scores_.assign(count(n_threads), std::vector<float>(count(kQueryTile * s->score_stride_)));
+    s->scratch_.assign(count(n_threads), std::vector<float>(count(attend_scratch(p.head_dim))));
     s->parts_.resize(count(n_threads));
     for (int i = 0; i < p.rope_dim / 2; i++) {
         const double power = -2.0 * i / p.rope_dim;
@@ -135,7 +135,7 @@ Status HeadStep::build(const Model* backbone, const HeadModel* head, const Kerne
 size_t HeadStep::buffer_bytes() const {
     size_t floats = state_.size() + z_.size() + x_.size() + 2 * q_.size() + 2 * gate_.size() + logits_.size();
     for (const auto& v : normed_) floats += v.size();
-    for (const auto& v : scores_) floats += v.size();
+    for (const auto& v : scratch_) floats += v.size();
     size_t blocks = act_z_.size() + act_att_.size() + act_ff_.size();
     for (const auto& v : act_normed_) blocks += v.size();
     return floats * sizeof(float) + blocks * sizeof(ActBlock) + units_.size() * sizeof(Unit);
@@ -178,7 +178,7 @@ void HeadStep::fill_rope(int64_t position) {
     }
 }
 
-void HeadStep::prepare(int32_t token, const Guess& guess) {
+void HeadStep::fill_input(int32_t token, const Guess& guess) {
     const ModelParams& p = backbone_->params;
     const int64_t n = p.n_embd;
     unpack_row(backbone_->embedding, token, z_.data());
@@ -192,6 +192,27 @@ void HeadStep::prepare(int32_t token, const Guess& guess) {
         std::fill_n(z_.begin() + 2 * n, n, 0.0f);
     }
     kernels_->quantize(z_.data(), 3 * n, act_z_.data());
+}
+
+Outlook HeadStep::outlook(int32_t token, const Guess& guess) {
+    const OutlookNet& net = head_->outlook;
+    fill_input(token, guess);
+    float hidden[kOutlookWidth];
+    std::copy_n(net.bias + guess.kind * kOutlookWidth, kOutlookWidth, hidden);
+    const MatmulArgs in{&net.input, act_z_.data(), z_.data(), 1, hidden, kOutlookWidth, true};
+    kernels_->matmul(in, 0, net.input.n_group);
+    float sums[2] = {net.output_bias[0], net.output_bias[1]};
+    for (int i = 0; i < kOutlookWidth; i++) {
+        const float x = hidden[i] / (1 + std::exp(-hidden[i]));
+        sums[0] += net.output[i] * x;
+        sums[1] += net.output[kOutlookWidth + i] * x;
+    }
+    return {guess.kind > 0 ? 1 / (1 + std::exp(-sums[0])) : 0.0f, 1 / (1 + std::exp(-sums[1]))};
+}
+
+void HeadStep::prepare(int32_t token, const Guess& guess) {
+    const int64_t n = backbone_->params.n_embd;
+    fill_input(token, guess);
     std::copy_n(head_->guess_bias + guess.kind * n, n, x_.data());
     fill_rope(position_++);
     std::fill(parts_.begin(), parts_.end(), Part{-INFINITY, 0, 0});
@@ -263,9 +284,15 @@ void HeadStep::run_attention(const HeadLayer& layer, Op& op, int ith, int nth) {
                 first[r] = std::min(cache_->first_visible(read, position_ - 1), cached_ - 1);
                 last[r] = cached_ - 1;
             }
-            kernels_->attention({p.head_dim, n, query, first, last, cache_->key(read, kv_head),
-                                 cache_->value(read, kv_head), cache_->capacity(read),
-                                 scores_[count(ith)].data(), score_stride_, out});
+            const AttentionArgs args = {p.head_dim,
+                                        n,
+                                        query,
+                                        first,
+                                        last,
+                                        cache_->key(read, kv_head),
+                                        cache_->value(read, kv_head),
+                                        cache_->capacity(read)};
+            attend_rows(*kernels_, args, out, scratch_[count(ith)].data());
             // a tile is a whole number of blocks (see HeadLoader::read_metadata)
             kernels_->quantize(out[0], int64_t{n} * p.head_dim,
                                act_att_.data() + (out[0] - att_.data()) / kBlockCols);

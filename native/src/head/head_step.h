@@ -22,6 +22,12 @@ struct HeadDraft {
     float probability = 0;
 };
 
+// Chances, before anything is drafted: of copying's guess, and of the head's first token.
+struct Outlook {
+    float copy = 0;
+    float head = 0;
+};
+
 class HeadStep {
   public:
     static Status build(const Model* backbone, const HeadModel* head, const KernelSet* kernels,
@@ -36,6 +42,9 @@ class HeadStep {
     void begin(const float* hidden);
     // What the next run of the graph is about: the token behind the state, and what copying would say next.
     void prepare(int32_t token, const Guess& guess);
+    // What to expect of a first step about these; a few microseconds. Only if has_outlook().
+    Outlook outlook(int32_t token, const Guess& guess);
+    bool has_outlook() const { return head_->outlook.bias != nullptr; }
     ggml_cgraph* graph() const { return graph_; }
     HeadDraft result() const;
     const float* state() const { return state_.data(); }  // [n_embd] h' of the last step
@@ -76,6 +85,7 @@ class HeadStep {
     void query_rows(const HeadLayer& layer, int source, int head, int n);
     void norm(int ith, const float* weight);  // x -> normed_[ith], quantised too
     void fill_rope(int64_t position);
+    void fill_input(int32_t token, const Guess& guess);  // z_
 
     const Model* backbone_ = nullptr;
     const HeadModel* head_ = nullptr;
@@ -91,18 +101,17 @@ class HeadStep {
     int64_t cached_ = 0;    // positions in the cache when the draft began
     int64_t position_ = 0;  // of the token behind the state
 
-    std::vector<float> state_;                       // [n_embd]
-    std::vector<float> z_;                           // [3 n_embd]
-    std::vector<ActBlock> act_z_;                    // [3 n_embd / 32]
-    std::vector<float> x_;                           // [n_embd]
-    std::vector<float> q_, att_;                     // [sources n_head head_dim]
-    std::vector<ActBlock> act_att_;                  // [sources n_head head_dim / 32]
-    std::vector<float> gate_, up_;                   // [n_ff]
-    std::vector<ActBlock> act_ff_;                   // [n_ff / 32]
-    std::vector<std::vector<float>> normed_;         // [thread][n_embd]
-    std::vector<std::vector<ActBlock>> act_normed_;  // [thread][n_embd / 32]
-    std::vector<std::vector<float>> scores_;         // [thread][kQueryTile][score stride]
-    int64_t score_stride_ = 0;
+    std::vector<float> state_;                           // [n_embd]
+    std::vector<float> z_;                               // [3 n_embd]
+    std::vector<ActBlock> act_z_;                        // [3 n_embd / 32]
+    std::vector<float> x_;                               // [n_embd]
+    std::vector<float> q_, att_;                         // [sources n_head head_dim]
+    std::vector<ActBlock> act_att_;                      // [sources n_head head_dim / 32]
+    std::vector<float> gate_, up_;                       // [n_ff]
+    std::vector<ActBlock> act_ff_;                       // [n_ff / 32]
+    std::vector<std::vector<float>> normed_;             // [thread][n_embd]
+    std::vector<std::vector<ActBlock>> act_normed_;      // [thread][n_embd / 32]
+    std::vector<std::vector<float>> scratch_;            // [thread] of attend_rows
     std::vector<double> frequency_, frequency_sliding_;  // [rope_dim / 2]
     std::vector<float> rope_, rope_sliding_;             // [rope_dim] cos, sin pairs
     std::vector<float> logits_;                          // [8 groups]

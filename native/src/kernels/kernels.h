@@ -35,21 +35,27 @@ struct ScreenArgs {
     int32_t* lower_group;  // [k] in and out: the group of that row
 };
 
-constexpr int kQueryTile = 6;  // most query rows that an attention kernel takes at a time; also 3, and 1
+constexpr int kQueryTile = 6;  // query rows that are worth taking at a time
+constexpr int kMaxHeadDim = 1024;
 
-// Scores and weighted values of one KV head for a tile of query rows.
+// Positions that attention takes as one part, aligned by absolute position.
+constexpr int kLongestPart = 128;
+constexpr int64_t attention_part(int head_dim) { return head_dim <= 64 ? kLongestPart : kLongestPart / 2; }
+
+// What one part of its positions gives a query row: [0] largest score, [1] sum of the weights e^(score -
+// largest), 0 where the row sees no position; from kPartFront on [head_dim] values times weights.
+constexpr int kPartFront = 8;
+
+// Query rows of one KV head and what they see of its cache.
 struct AttentionArgs {
     int head_dim;
-    int n_query;                // query rows in this call
+    int n_query;                // query rows
     const float* const* query;  // [n_query] -> [head_dim], already scaled
     const int64_t* first;       // [n_query] first visible position
     const int64_t* last;        // [n_query] last visible position (its own)
     const uint16_t* key;        // f16, blocks of 8 positions: [capacity / 8][head_dim][8]
     const uint16_t* value;      // f16, [capacity][head_dim]
     int64_t capacity;           // slots; position p lies in slot p % capacity, capacity % 8 == 0
-    float* scores;              // scratch, [n_query][score_stride]
-    int64_t score_stride;
-    float* const* out;  // [n_query] -> [head_dim]
 };
 
 enum class Activation { silu, gelu };
@@ -69,8 +75,13 @@ struct KernelSet {
     void (*add)(float* x, const float* y, int64_t n);
     void (*scale)(float* x, float factor, int64_t n);
     void (*to_f16)(const float* x, int64_t n, uint16_t* out);
-    void (*attention)(const AttentionArgs& args);
     int32_t (*argmax)(const float* x, int64_t n);  // first of equals
+    // part `number` of every query row; row r's goes to out + r * stride
+    void (*attend_part)(const AttentionArgs& args, int64_t number, float* out, int64_t stride);
+    // a row's next part into what the parts before it gave; that begins with a sum of 0
+    void (*attend_join)(int head_dim, const float* part, float* state);
+    // out [head_dim] = values / sum
+    void (*attend_finish)(int head_dim, const float* state, float* out);
 };
 
 // Sets compiled into this build that this CPU can run, best first.

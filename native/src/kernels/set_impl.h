@@ -1,6 +1,7 @@
 // The table of one kernel set; included once per instruction set, after its `Simd`.
 #pragma once
 
+#include "attention_impl.h"
 #include "matmul_impl.h"
 #include "ops_impl.h"
 #include "screen_impl.h"
@@ -8,6 +9,6 @@
 #define MTP_KERNEL_SET(variable, set_name)                                                                   \
     namespace mtp {                                                                                          \
     extern const KernelSet variable;                                                                         \
-    const KernelSet variable = {set_name, matmul, screen, quantize,  rms_norm, glu,                          \
-                                add,      scale,  to_f16, attention, argmax};                                \
+    const KernelSet variable = {set_name, matmul, screen, quantize,    rms_norm,    glu,          add,       \
+                                scale,    to_f16, argmax, attend_part, attend_join, attend_finish};          \
     }

@@ -108,7 +108,7 @@ Status ModelLoader::read_params() {
     if (p.n_layer > 1024 || p.n_head > 1024 || p.n_head_kv < 1 || p.n_head % p.n_head_kv != 0) {
         return fail(Code::bad_file, "head or layer counts make no sense");
     }
-    if (p.head_dim < 8 || p.head_dim % 8 != 0 || p.head_dim > 1024 ||
+    if (p.head_dim < 8 || p.head_dim % 8 != 0 || p.head_dim > kMaxHeadDim ||
         value_dim != static_cast<uint32_t>(p.head_dim)) {
         return fail(Code::unsupported,
                     "attention heads of width " + std::to_string(p.head_dim) + " are not supported");
