@@ -10,6 +10,7 @@ from gguf import GGMLQuantizationType, GGUFWriter, quantize
 from torch import Tensor
 
 from mtp_cli.train.head import DraftHead
+from mtp_cli.train.outlook import OutlookNet
 
 ARCHITECTURE = "mtp-head"
 
@@ -22,6 +23,7 @@ def write_head(
     backbone: str,
     groups: Sequence[int],
     record: Mapping[str, str | int | float],
+    outlook: OutlookNet | None = None,
 ) -> None:
     """Matrices as Q4_0, vectors as F32. `groups`: draft vocabulary in groups of 8 token ids, most frequent
     first.
@@ -57,6 +59,8 @@ def write_head(
         writer.add_tensor(name, quantize(_array(weight), kind), raw_dtype=kind)
     if s.q_norm:
         writer.add_tensor("blk.0.attn_q_norm.weight", _array(head.query_norm))
+    if outlook is not None:
+        _add_outlook(writer, outlook)
     writer.add_tensor("guess_bias.weight", _array(head.guess_bias))
     writer.add_tensor("blk.0.ffn_norm.weight", _array(head.ffn_norm))
     writer.add_tensor("output_norm.weight", _array(head.output_norm))
@@ -65,6 +69,14 @@ def write_head(
     writer.write_tensors_to_file()
     writer.close()
     part.rename(path)
+
+
+def _add_outlook(writer: GGUFWriter, net: OutlookNet) -> None:
+    kind = GGMLQuantizationType.Q8_0
+    writer.add_tensor("outlook.weight", quantize(_array(net.input.weight), kind), raw_dtype=kind)
+    writer.add_tensor("outlook.bias", _array(net.bias))
+    writer.add_tensor("outlook_output.weight", _array(net.output.weight))
+    writer.add_tensor("outlook_output.bias", _array(net.output.bias))
 
 
 def draft_groups(counts: np.ndarray, most: int) -> list[int]:

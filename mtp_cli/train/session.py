@@ -37,6 +37,8 @@ START_TOKENS = 9000
 CURVE_POINTS = 8
 CURVE_TEXTS = 24
 """Held-out texts of a task that a point of the learning curve looks at."""
+OUTLOOK_PLACES = 60_000
+"""Places in answers that the outlook net learns from."""
 FEWEST = 24
 """Answers that a head can be made from at all."""
 
@@ -271,6 +273,7 @@ class Training:
         from mtp_cli.train.backbone import BackboneFile
         from mtp_cli.train.export import draft_groups, write_head
         from mtp_cli.train.head import DraftHead
+        from mtp_cli.train.outlook import fit_outlook
 
         wish = self._wish
         file = BackboneFile(wish.model)
@@ -282,6 +285,8 @@ class Training:
         head = DraftHead(shape)
         fit = self._loop(head, data, answers, embedding, output, ranked, file)
         scores = self._held_out(head, data, embedding, output, ranked)
+        self._say("outlook", 0, 1)
+        outlook, _ = fit_outlook(head, data, embedding, output, ranked, OUTLOOK_PLACES)
         record: dict[str, str | int | float] = {
             "tasks": ",".join(wish.tasks),
             "answer_tokens": data.answer_tokens(),
@@ -302,6 +307,7 @@ class Training:
             backbone=wish.name,
             groups=groups,
             record=record,
+            outlook=outlook,
         )
         return Trained(
             wish.output,

@@ -245,6 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", default="1,2")
     parser.add_argument("--lengths", default=",".join(map(str, LENGTHS)))
     parser.add_argument("--ctx", type=int, default=0)
+    parser.add_argument("--head", type=Path, help="draft head: adds the arms that have it")
     options = parser.parse_args(arguments)
     from mtp_cli import catalog
 
@@ -260,6 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lengths=numbers(options.lengths),
         max_tokens=options.max_tokens,
         n_ctx=options.ctx,
+        head=options.head,
     )
     prompts = resolved.entry.prompts if resolved.entry else None
     texts = texts_of(options.prompts, options.limit)

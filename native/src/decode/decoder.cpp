@@ -91,7 +91,7 @@ int Decoder::propose_copy(int room, DraftGate::Choice* choice) {
     copy_.propose(room, &draft_, &other_);
     for (Draft* draft : {&draft_, &other_}) {
         if (has_outlook_ && !draft->tokens.empty() && draft->tokens[0] == guess_.token)
-            draft->confidence[0] = expect_.copy(outlook_.copy);
+            draft->confidence[0] = 0.5f * (draft->confidence[0] + expect_.copy(outlook_.copy));
     }
     if (!gate_.ready() || options_.draft_fixed >= 0) {
         const auto first = [](const Draft& d) { return d.confidence.empty() ? 0.0f : d.confidence[0]; };
@@ -116,7 +116,9 @@ Status Decoder::look_ahead() {
     CopyGuess ahead = copy_.guess();
     ahead.reset();
     guess_ = ahead.guess();
-    outlook_ = engine_->head_step()->outlook(history_.back(), guess_);
+    // a source that the answer follows is its own best witness
+    has_outlook_ = guess_.kind < kFirstSourceKind;
+    if (has_outlook_) outlook_ = engine_->head_step()->outlook(history_.back(), guess_);
     return {};
 }
 

@@ -10,6 +10,7 @@
 namespace mtp {
 
 constexpr int kGuessClasses = 16;  // 0: none; 1..7: after a suffix match; 8..15: from the source
+constexpr int kFirstSourceKind = 8;
 
 struct Guess {
     int32_t token = -1;  // -1: none

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "copy_priors.h"
+
 namespace mtp {
 
 void Calibration::init(const std::vector<float>& prior, float weight, float memory) {
@@ -26,13 +28,6 @@ namespace {
 
 // A proposal's cell in the calibration: kind, tokens that agreed so far, depth in the draft, whether
 // different tokens have followed the match before, and how the last draft fared.
-constexpr int kLengths = 7;   // 0, 1, 2, 3, 4-7, 8-15, 16 and more tokens that agreed
-constexpr int kDepths = 6;    // 1st to 4th token of a draft, 5th to 8th, later ones
-constexpr int kOutcomes = 3;  // nothing of the last draft was right, some, all
-// Shares of right first tokens, as measured on news summaries and corrected sentences.
-constexpr float kPriorSource[kLengths] = {0.25f, 0.72f, 0.85f, 0.85f, 0.92f, 0.96f, 0.96f};
-constexpr float kPriorSuffix[kLengths] = {0.05f, 0.23f, 0.34f, 0.42f, 0.65f, 0.85f, 0.95f};
-
 int length_class(int64_t n) {
     if (n < 4) return static_cast<int>(n);
     return n < 8 ? 4 : n < 16 ? 5 : 6;
@@ -41,25 +36,32 @@ int length_class(int64_t n) {
 int depth_class(int depth) { return depth < 4 ? depth : depth < 8 ? 4 : 5; }
 
 int cell_of(bool from_source, int64_t agreed, int depth, bool ambiguous, int outcome) {
-    const int base = ((from_source ? kLengths : 0) + length_class(agreed)) * kDepths + depth_class(depth);
-    return (base * 2 + (ambiguous ? 1 : 0)) * kOutcomes + outcome;
+    const int base =
+        ((from_source ? kCopyLengths : 0) + length_class(agreed)) * kCopyDepths + depth_class(depth);
+    return (base * 2 + (ambiguous ? 1 : 0)) * kCopyOutcomes + outcome;
 }
 
 }  // namespace
 
 DraftCopy::DraftCopy() {
     std::vector<float> prior;
-    for (const auto* table : {kPriorSuffix, kPriorSource}) {
-        for (int length = 0; length < kLengths; length++) {
-            for (int depth = 0; depth < kDepths; depth++) {
-                // what was right so far tends to go on
-                const float goes_on = table == kPriorSource ? 0.6f : 0.5f;
-                const float p = depth == 0 ? table[length] : table[length] + (1 - table[length]) * goes_on;
-                prior.insert(prior.end(), 2 * kOutcomes, p);
+    for (const bool from_source : {false, true}) {
+        for (int length = 0; length < kCopyLengths; length++) {
+            for (int depth = 0; depth < kCopyDepths; depth++) {
+                for (const bool ambiguous : {false, true}) {
+                    const auto& first = from_source ? kFirstSource
+                                        : ambiguous ? kFirstAmbiguous
+                                                    : kFirstSuffix;
+                    const auto& later = from_source ? kLaterSource
+                                        : ambiguous ? kLaterAmbiguous
+                                                    : kLaterSuffix;
+                    for (int outcome = 0; outcome < kCopyOutcomes; outcome++)
+                        prior.push_back(depth == 0 ? first[length][outcome] : later[length][depth - 1]);
+                }
             }
         }
     }
-    calibration_.init(prior);
+    calibration_.init(prior, 6, 32);
 }
 
 void DraftCopy::learn_outcome(int tested, int accepted) {
