@@ -8,11 +8,12 @@ import re
 from mtp_cli.tasks.split import sentences
 from mtp_cli.train.documents import Document
 
-PASSAGE_WORDS = (60, 400)
+PASSAGE_WORDS = (60, 800)
 SENTENCE_WORDS = (8, 60)
 LINE_WORDS = (3, 7)
-_LENGTHS = ((60, 150), (150, 280), (280, 400))
-_LENGTH_WEIGHTS = (25, 50, 25)
+# a head that has learnt on short passages alone drafts worse on whole articles
+_LENGTHS = ((60, 150), (150, 280), (280, 400), (400, 800))
+_LENGTH_WEIGHTS = (15, 30, 25, 30)
 _LONGEST_SENTENCE = 80
 _SHORT_LINES = 0.3
 _STARTS = re.compile(r"[\"“'‘(]*[A-ZÀ-Þ]")
@@ -27,7 +28,7 @@ _NOT_CAPITAL = re.compile(r"[^A-Z]+")
 
 
 def passages(document: Document, rng: random.Random) -> list[str]:
-    """Runs of whole sentences, 60 to 400 words each, that do not overlap; they end with a paragraph where
+    """Runs of whole sentences, 60 to 800 words each, that do not overlap; they end with a paragraph where
     that is possible."""
     found: list[str] = []
     run = _Run(rng)

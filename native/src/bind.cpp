@@ -241,6 +241,17 @@ class PyEngine {
         });
         return nb::make_tuple(tokens, shares, states.take());
     }
+    // For tests: the head's outlook for hidden row `row` and `token` behind it; None without such a net.
+    nb::object head_outlook(int row, int32_t token, int32_t guess, int kind) {
+        const int32_t n_vocab = get().model().params.n_vocab;
+        const bool sound = token >= 0 && token < n_vocab && kind >= 0 && kind < kGuessClasses &&
+                           (kind == 0 || (guess >= 0 && guess < n_vocab));
+        if (!sound) must(Status::error(Code::bad_argument, "token id out of range"));
+        must(get().head_begin(row));
+        if (!get().head_step()->has_outlook()) return nb::none();
+        const Outlook found = get().head_step()->outlook(token, {guess, kind});
+        return nb::make_tuple(found.copy, found.head);
+    }
     std::string fingerprint() { return get().model().fingerprint; }
 
     nb::object hidden(int rows) {
@@ -514,6 +525,8 @@ NB_MODULE(_native, m) {
         .def("head_info", &PyEngine::head_info)
         .def("head_chain", &PyEngine::head_chain, nb::arg("row"), nb::arg("token"), nb::arg("guesses"),
              nb::arg("vocabulary"), nb::arg("forced"))
+        .def("head_outlook", &PyEngine::head_outlook, nb::arg("row"), nb::arg("token"), nb::arg("guess"),
+             nb::arg("kind"))
         .def("fingerprint", &PyEngine::fingerprint)
         .def("hidden", &PyEngine::hidden, nb::arg("rows"))
         .def("start", &PyEngine::start, nb::arg("prompt"), nb::arg("source"), nb::arg("options"))

@@ -13,7 +13,7 @@ from mtp_cli.engine import EngineError, HeadFileError
 
 from .feeding import engine_on, tokens_for, usable_kernels
 from .tiny_gguf import TinySpec, gemma_spec
-from .tiny_head import TinyHead, coarse_table, make_head, table, twin_step, write_head
+from .tiny_head import TinyHead, coarse_table, make_head, table, twin_outlook, twin_step, write_head
 
 pytestmark = pytest.mark.native
 
@@ -135,6 +135,38 @@ def test_what_the_head_reads_matters(tiny: Tiny, tmp_path: Path) -> None:
         engine.prefill([*tokens[:20], 3, *tokens[21:]])
         other = engine.head_chain(0, 9, [(17, 3)], [])[2]
         assert (other != base).any()
+
+
+@pytest.mark.parametrize("kernel", usable_kernels())
+def test_the_outlook_is_that_of_the_twin(kernel: str, tiny: Tiny, tmp_path: Path) -> None:
+    tokens = tokens_for(LLAMA, 20)
+    head = make_head(LLAMA, [[0, 1]], outlook=True)
+    model = tiny(LLAMA)
+    embedding = table(model, "token_embd.weight")
+    with engine_on(model, kernel=kernel) as engine:
+        _open(engine, tmp_path, head)
+        hidden, _, _ = engine.capture(tokens, [])
+        engine.rollback(len(tokens) - 1)
+        engine.decode([tokens[-1]])
+        for guess in GUESSES:
+            copy, own = engine._native.head_outlook(0, 9, *guess)
+            wanted = twin_outlook(head, embedding, 9, hidden[-1], guess, EPS)
+            assert own == pytest.approx(wanted[1], abs=0.02)
+            assert copy == (pytest.approx(wanted[0], abs=0.02) if guess[1] else 0)
+        _open(engine, tmp_path, make_head(LLAMA, [[0, 1]]))
+        assert engine._native.head_outlook(0, 9, 17, 3) is None
+
+
+@pytest.mark.parametrize("name", ["outlook.bias", "outlook_output.weight", "outlook_output.bias"])
+def test_an_outlook_that_is_not_whole(name: str, tiny: Tiny, tmp_path: Path) -> None:
+    head = make_head(LLAMA, [[0, 1]], outlook=True)
+    with engine_on(tiny(LLAMA)) as engine:
+        whole = head.weights.pop(name)
+        with pytest.raises(HeadFileError, match=name):
+            _open(engine, tmp_path, head)
+        head.weights[name] = np.full_like(whole, np.nan)
+        with pytest.raises(HeadFileError, match="not numbers"):
+            _open(engine, tmp_path, head)
 
 
 BAD = [

@@ -14,6 +14,7 @@ from .tiny_gguf import TinySpec
 
 Floats = npt.NDArray[np.float32]
 KINDS = 16
+OUTLOOK = 32
 
 
 @dataclass
@@ -34,6 +35,7 @@ def make_head(
     n_ff: int = 64,
     groups: tuple[int, ...] = (3, 0, 7),
     seed: int = 5,
+    outlook: bool = False,
 ) -> TinyHead:
     rng = np.random.default_rng(seed)
     head = TinyHead(spec, sources, n_ff, list(groups))
@@ -60,6 +62,11 @@ def make_head(
         matrix(base + "ffn_gate.weight", n_ff, n)
         matrix(base + "ffn_up.weight", n_ff, n)
         matrix(base + "ffn_down.weight", n, n_ff)
+    if outlook:
+        matrix("outlook.weight", OUTLOOK, 3 * n)
+        head.weights["outlook.bias"] = rng.normal(0, 0.3, (KINDS, OUTLOOK)).astype(np.float32)
+        head.weights["outlook_output.weight"] = rng.normal(0, 0.5, (2, OUTLOOK)).astype(np.float32)
+        head.weights["outlook_output.bias"] = rng.normal(0, 0.5, 2).astype(np.float32)
     return head
 
 
@@ -85,7 +92,7 @@ def write_head(path: Path, head: TinyHead, fingerprint: str, *, kind: str = "Q8_
         elif value is not None:
             writer.add_uint32(name, value)
     for name, weight in head.weights.items():
-        is_matrix = weight.ndim == 2 and "norm" not in name and "bias" not in name
+        is_matrix = weight.ndim == 2 and not any(word in name for word in ("norm", "bias", "outlook_output"))
         if not is_matrix:
             writer.add_tensor(name, weight)
         elif kind == "F16":
@@ -178,3 +185,15 @@ def twin_step(
             gate = gate / (1 + np.exp(-gate))
         x = x + w[base + "ffn_down.weight"] @ (gate * up)
     return np.asarray(_unit(x, eps) * w["output_norm.weight"], np.float32)
+
+
+def twin_outlook(
+    head: TinyHead, embedding: Floats, token: int, state: Floats, guess: tuple[int, int], eps: float
+) -> Floats:
+    """Chances [2]: that the guess is right, that the head's token is."""
+    w = head.weights
+    copied = _unit(embedding[guess[0]], eps) if guess[1] else np.zeros(head.spec.n_embd, np.float32)
+    z = np.concatenate([_unit(embedding[token], eps), _unit(state, eps), copied])
+    x = w["outlook.weight"] @ z + w["outlook.bias"][guess[1]]
+    logits = w["outlook_output.weight"] @ (x / (1 + np.exp(-x))) + w["outlook_output.bias"]
+    return np.asarray(1 / (1 + np.exp(-logits)), np.float32)

@@ -10,6 +10,16 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Tokens that a draft is expected to give if all of it is tested.
+double expected_tokens(const Draft& draft) {
+    double survival = 1, expected = 0;
+    for (const float confidence : draft.confidence) {
+        survival *= static_cast<double>(confidence);
+        expected += survival;
+    }
+    return expected;
+}
+
 }  // namespace
 
 int32_t Decoder::choose(int row) {
@@ -94,8 +104,7 @@ int Decoder::propose_copy(int room, DraftGate::Choice* choice) {
             draft->confidence[0] = 0.5f * (draft->confidence[0] + expect_.copy(outlook_.copy));
     }
     if (!gate_.ready() || options_.draft_fixed >= 0) {
-        const auto first = [](const Draft& d) { return d.confidence.empty() ? 0.0f : d.confidence[0]; };
-        if (first(other_) > first(draft_)) std::swap(draft_, other_);
+        if (expected_tokens(other_) > expected_tokens(draft_)) std::swap(draft_, other_);
         return static_cast<int>(draft_.tokens.size());
     }
     *choice = gate_.choose(draft_);
@@ -109,8 +118,7 @@ int Decoder::propose_copy(int room, DraftGate::Choice* choice) {
 
 // outlook_: what the head's net, if it has one, expects of this pass.
 Status Decoder::look_ahead() {
-    has_outlook_ = options_.draft_head && options_.draft_fixed < 0 && gate_.ready() &&
-                   engine_->head_step()->has_outlook();
+    has_outlook_ = options_.draft_head && options_.draft_copy && engine_->head_step()->has_outlook();
     if (!has_outlook_) return {};
     if (Status s = engine_->head_begin(state_row_); !s.ok()) return s;
     CopyGuess ahead = copy_.guess();
@@ -140,11 +148,30 @@ bool Decoder::wants_head(const DraftGate::Choice& copied, int room) {
     if (!options_.draft_head) return false;
     if (options_.draft_fixed >= 0 || !gate_.ready()) return true;
     if (has_outlook_) {
-        if (hoped_rate(room) <= copied.rate) return false;
+        constexpr double worth = 1.03;  // a hope is not a gain yet
+        if (hoped_rate(room) <= worth * copied.rate) return false;
     } else if (copied.length > 0 && draft_.confidence[0] >= sure) {
         return false;
     }
     return head_.worth_asking();
+}
+
+// A copy that begins with chain_ and is longer.
+const Draft* Decoder::longer_copy() const {
+    const size_t n = chain_.tokens.size();
+    for (const Draft* copied : {&draft_, &other_}) {
+        if (options_.draft_copy && copied->tokens.size() > n &&
+            std::equal(chain_.tokens.begin(), chain_.tokens.end(), copied->tokens.begin()))
+            return copied;
+    }
+    return nullptr;
+}
+
+// Once the head has said the same, a copy that is likely goes on for nothing.
+bool Decoder::copy_goes_on() const {
+    constexpr float likely = 0.7f;
+    const Draft* copied = longer_copy();
+    return copied != nullptr && copied->confidence[chain_.tokens.size()] >= likely;
 }
 
 // chain_: what the head drafts, for as long as it may pay; with the rest of a copy that says the same.
@@ -169,20 +196,16 @@ Status Decoder::propose_head(int room, Step* out) {
         const int cell = DraftHead::cell(drafted.probability, d, guess, token);
         chain_.push(token, Source::head, head_.confidence(cell), cell);
         if (engine_->tokenizer().is_end(token)) break;
-        if (options_.draft_fixed < 0 && gate_.ready() &&
-            !gate_.goes_on(chain_, gate_.on_curve(now() - started), gate_.on_curve(head_step_s_)))
+        const bool counts = options_.draft_fixed < 0 && gate_.ready();
+        if (counts && copy_goes_on()) break;
+        if (counts && !gate_.goes_on(chain_, gate_.on_curve(now() - started), gate_.on_curve(head_step_s_)))
             break;
         ahead.append(token);
     }
     out->head_seconds = now() - started;
-    for (const Draft* copied : {&draft_, &other_}) {
-        const size_t n = chain_.tokens.size();
-        if (!options_.draft_copy || copied->tokens.size() <= n ||
-            !std::equal(chain_.tokens.begin(), chain_.tokens.end(), copied->tokens.begin()))
-            continue;
-        for (size_t d = n; d < copied->tokens.size(); d++)
+    if (const Draft* copied = longer_copy()) {
+        for (size_t d = chain_.tokens.size(); d < copied->tokens.size(); d++)
             chain_.push(copied->tokens[d], Source::copy, copied->confidence[d], copied->cell[d]);
-        break;
     }
     return {};
 }
@@ -208,8 +231,7 @@ Status Decoder::propose(Step* out, int* length) {
     rate_without_ = choice.rate;
     if (Status s = propose_head(room, out); !s.ok()) return s;
     if (options_.draft_fixed >= 0 || !gate_.ready()) {
-        const bool copies = !draft_.tokens.empty() && draft_.confidence[0] > chain_.confidence[0];
-        if (!copies) std::swap(draft_, chain_);
+        if (expected_tokens(draft_) <= expected_tokens(chain_)) std::swap(draft_, chain_);
         *length = static_cast<int>(draft_.tokens.size());
         return {};
     }

@@ -78,6 +78,8 @@ class Decoder {
     bool wants_head(const DraftGate::Choice& copied, int room);
     Status look_ahead();
     double hoped_rate(int room) const;
+    const Draft* longer_copy() const;
+    bool copy_goes_on() const;
     bool tracks() const { return options_.draft_copy || options_.draft_head; }
     void learn(const Step& out);
     void learn_draft(const Draft& draft);
