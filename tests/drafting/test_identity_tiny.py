@@ -47,7 +47,7 @@ def engine(
     opened = open_engine(tiny(spec), n_ctx=N_CTX, n_threads=threads)
     assert isinstance(opened, NativeEngine)
     last = spec.n_layer - 1
-    head = make_head(spec, [[0, last] if last else [0]], groups=tuple(range(0, 37, 2)))
+    head = make_head(spec, [[0, last] if last else [0]], groups=tuple(range(0, 37, 2)), outlook=True)
     opened.open_head(write_head(tmp_path_factory.mktemp("head") / "x.head.gguf", head, opened.fingerprint))
     yield opened
     opened.close()
