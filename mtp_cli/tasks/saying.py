@@ -13,13 +13,18 @@ from mtp_cli.tasks.wording import finished, fit, shortened, word_count
 
 _HEADLINE_WORDS, _LINE_WORDS = 14, 28
 _WORDS_A_SENTENCE = 8
+_LEAST_TEXT = 300
+"""Characters of a text that a summary of more than a sentence is expected to be shorter than."""
 
 
 class Saying:
-    """Collects sentences; `listen` hears a Text event for each, which joined are `text`."""
+    """Collects sentences; `listen` hears a Text event for each, which joined are `text`. Unless a length was
+    asked for, what would make the summary as long as its text of `room` characters (0: unknown) is left
+    out."""
 
-    def __init__(self, wish: Wish, listen: Callable[[JobEvent], None]) -> None:
+    def __init__(self, wish: Wish, listen: Callable[[JobEvent], None], room: int = 0) -> None:
         self._wish = wish
+        self._room = room if room >= _LEAST_TEXT and not wish.length.words else 0
         self._listen = listen
         self.sentences: list[str] = []
 
@@ -33,6 +38,8 @@ class Saying:
     def say(self, sentence: str) -> None:
         """One more sentence of the result."""
         before = len(self.text)
+        if self._room and self.sentences and before + len(sentence) >= self._room - 1:
+            return
         self.sentences.append(self._line(sentence) if self._wish.one_line else sentence)
         self._listen(Text(self.text[before:]))
 

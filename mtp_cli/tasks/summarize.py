@@ -112,7 +112,7 @@ class Summarizer:
     def run(self, text: str) -> Summary:
         """Text events carry the summary, a sentence at a time. Raises TextTooLong, EngineError,
         KeyboardInterrupt."""
-        self._saying, self._answers = Saying(self._wish, self._listen), []
+        self._saying, self._answers = Saying(self._wish, self._listen, len(text.strip())), []
         total = self._asker.count(text)
         read = self._fitting(text, total)
         used = total if read is text else self._asker.count(read)

@@ -126,7 +126,10 @@ def test_styles_keep_their_form(model: Path) -> None:
 def test_asked_words_are_met(model: Path, words: int) -> None:
     source = ARTICLE + "\n\n" + ARTICLE.replace("library", "museum").replace("1926", "1931")
     record = json.loads(mtp(model, "summarize", "--length", str(words), "--format", "json", source=source))
-    assert 0.75 * words <= len(record["summary"].split()) <= 1.25 * words, record["summary"]
+    # whole sentences only: the shorter the summary, the coarser its steps
+    slack = 0.3 if words < 30 else 0.25
+    found = len(record["summary"].split())
+    assert (1 - slack) * words <= found <= (1 + slack) * words, record["summary"]
 
 
 def test_chat_is_told_by_who_talks(model: Path) -> None:
