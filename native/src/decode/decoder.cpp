@@ -135,7 +135,8 @@ double Decoder::hoped_rate(int room) const {
     constexpr double goes_on = 0.7;  // a draft's next token is right if the last one was
     const double step = head_step_s_ > 0 ? gate_.on_curve(head_step_s_) : 0.1 * gate_.cost(1);
     double survival = static_cast<double>(expect_.head(outlook_.head)), expected = 1, best = 0;
-    for (int d = 1; d <= room; d++, survival *= goes_on) {
+    const int most = std::min(room, static_cast<int>(gate_.costs().size()) - 1);
+    for (int d = 1; d <= most; d++, survival *= goes_on) {
         expected += survival;
         best = std::max(best, expected / (gate_.cost(d + 1) + d * step));
     }
@@ -250,7 +251,8 @@ void Decoder::learn_draft(const Draft& draft) {
         const bool right = draft.tokens[d] == truth_[d];
         if (draft.source[d] == Source::head) {
             head_.learn(draft.cell[d], right);
-        } else {
+        } else if (draft.source[0] ==
+                   Source::copy) {  // the copy behind a head's tokens is a draft of its own, too
             copy_.learn(draft.cell[d], right);
         }
         if (!right) break;
