@@ -28,6 +28,20 @@ template <int J0, int J1, int kStep, class Fn> __attribute__((always_inline)) in
     }
 }
 
+// The same over 0, 4, 1, 5 ...: vectors j and j + 4 of nibbles lie in the same bytes, which are then loaded
+// once.
+template <int J0, int J1, int kStep, class Fn>
+__attribute__((always_inline)) inline void each_twin(const Fn& fn) {
+    if constexpr (J1 - J0 == 8) {
+        each<0, 4, kStep>([&](auto index) __attribute__((always_inline)) {
+            fn(index);
+            fn(Index<decltype(index)::value + 4>{});
+        });
+    } else {
+        each<J0, J1, kStep>(fn);
+    }
+}
+
 // Bytes of Q8_0: without a sign (value + 128) where an instruction takes such, else as they are.
 #if defined(MTP_DOT_I8MM)
 constexpr bool kSignedBytes = false;
@@ -40,7 +54,7 @@ constexpr bool kSignedBytes = true;
 
 template <int kBits, int J0, int J1, class Acts, class Weight>
 inline void add_dots(const Weight& weight, const Acts& acts, int32x4_t sums[Acts::slots][kRegs]) {
-    each<J0, J1, 2>([&](auto index) __attribute__((always_inline)) {
+    each_twin<J0, J1, 2>([&](auto index) __attribute__((always_inline)) {
         constexpr int j = decltype(index)::value;
         const Simd::W upper = weight(Index<j>{}), lower = weight(Index<j + 1>{});  // 4 rows each
         for (int s = 0; s < Acts::slots; s++) {
@@ -57,14 +71,16 @@ inline void add_dots(const Weight& weight, const Acts& acts, int32x4_t sums[Acts
 
 template <int kBits, int J0, int J1, class Acts, class Weight>
 inline void add_dots(const Weight& weight, const Acts& acts, int32x4_t sums[Acts::slots][kRegs]) {
-    int8x16_t a[Acts::slots];  // 16 columns
-    each<J0, J1, 1>([&](auto index) __attribute__((always_inline)) {
+    int8x16_t a[Acts::slots][2];  // 16 columns each
+    for (int s = 0; s < Acts::slots; s++) {
+        for (int half = J0 / 4; half < J1 / 4; half++) a[s][half] = vld1q_s8(acts.bytes(s) + 16 * half);
+    }
+    each_twin<J0, J1, 1>([&](auto index) __attribute__((always_inline)) {
         constexpr int j = decltype(index)::value;
         const Simd::W w = weight(index);
         for (int s = 0; s < Acts::slots; s++) {
-            if (j % 4 == 0) a[s] = vld1q_s8(acts.bytes(s) + 4 * j);
             for (int i = 0; i < 2; i++)
-                sums[s][i] = vdotq_laneq_s32(sums[s][i], vreinterpretq_s8_u8(w.v[i]), a[s], j % 4);
+                sums[s][i] = vdotq_laneq_s32(sums[s][i], vreinterpretq_s8_u8(w.v[i]), a[s][j / 4], j % 4);
         }
     });
 }
@@ -193,6 +209,7 @@ template <Format kFormat, class Acts, class Block>
 inline void add_block(const Block& block, const Acts& acts, float32x4_t acc[Acts::slots][kRegs]) {
     if constexpr (kFormat == Format::q6_k) {
         add_part<kFormat, 0, 4>(block, acts, acc);
+        asm("" ::: "memory");  // what the second half loads would not fit the registers beside the first
         add_part<kFormat, 4, 8>(block, acts, acc);
     } else {
         add_part<kFormat, 0, 8>(block, acts, acc);

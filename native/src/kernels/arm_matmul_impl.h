@@ -10,8 +10,11 @@ namespace {
 
 using namespace mtp;
 
-// fewest columns that pay for decoding a group's weights once for all of them: more than a tile or two
-template <Format kFormat> constexpr int kPanelColumns = kFormat == Format::q6_k ? 9 : 17;
+// fewest columns that pay for decoding a group's weights once for all of them: two tiles where values are put
+// together from several places, else three
+template <Format kFormat>
+constexpr int kPanelColumns = kFormat != Format::q8_0 && Form<kFormat>::bits > 4 ? 5 : 9;
+static_assert(Simd::kTile == 4);
 constexpr int kPanelBlocks = 32;             // blocks decoded at a time: they stay in the first-level cache
 constexpr int kSweepColumns = 192;           // most columns that go over one group
 constexpr int64_t kSweepBytes = 256 * 1024;  // of their activations, which stay in the second-level cache
@@ -128,24 +131,10 @@ template <Format kFormat, int K> void panel_tile(PanelSweep<kFormat>* sweep, int
     }
 }
 
-template <Format kFormat, int K> constexpr auto tile_or_null() -> void (*)(const Sweep&, int64_t, int) {
-    if constexpr (K <= Simd::kTile) return tile<kFormat, K>;
-    return nullptr;
-}
-
-template <Format kFormat, int K> constexpr auto panel_or_null() -> void (*)(PanelSweep<kFormat>*, int) {
-    if constexpr (K <= Simd::kTile) return panel_tile<kFormat, K>;
-    return nullptr;
-}
-
 template <Format kFormat> void sweep_panels(const Sweep& columns, int64_t group0, int64_t group1) {
-    static constexpr decltype(panel_or_null<kFormat, 1>()) tiles[] = {nullptr,
-                                                                      panel_or_null<kFormat, 1>(),
-                                                                      panel_or_null<kFormat, 2>(),
-                                                                      panel_or_null<kFormat, 3>(),
-                                                                      panel_or_null<kFormat, 4>(),
-                                                                      panel_or_null<kFormat, 5>(),
-                                                                      panel_or_null<kFormat, 6>()};
+    static constexpr void (*tiles[])(PanelSweep<kFormat>*,
+                                     int) = {nullptr, panel_tile<kFormat, 1>, panel_tile<kFormat, 2>,
+                                             panel_tile<kFormat, 3>, panel_tile<kFormat, 4>};
     const PackedMatrix& m = *columns.args->w;
     const int64_t n_block = m.n_block();
     PanelSweep<kFormat> sweep;
@@ -166,13 +155,8 @@ template <Format kFormat> void sweep_panels(const Sweep& columns, int64_t group0
 }
 
 template <Format kFormat> void sweep_groups(const Sweep& columns, int64_t group0, int64_t group1) {
-    static constexpr decltype(tile_or_null<kFormat, 1>()) tiles[] = {nullptr,
-                                                                     tile_or_null<kFormat, 1>(),
-                                                                     tile_or_null<kFormat, 2>(),
-                                                                     tile_or_null<kFormat, 3>(),
-                                                                     tile_or_null<kFormat, 4>(),
-                                                                     tile_or_null<kFormat, 5>(),
-                                                                     tile_or_null<kFormat, 6>()};
+    static constexpr void (*tiles[])(const Sweep&, int64_t, int) = {
+        nullptr, tile<kFormat, 1>, tile<kFormat, 2>, tile<kFormat, 3>, tile<kFormat, 4>};
     // a group stays in the first-level cache while all column tiles pass over it
     for (int64_t g = group0; g < group1; g++) {
         for (int at = 0, width; at < columns.k; at += width) {

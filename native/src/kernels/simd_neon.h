@@ -23,15 +23,11 @@ struct Simd {
         uint8x16_t v[2];
     };
 
-    // columns that one sweep over a row group serves: what the 32 registers hold
-#if defined(MTP_DOT_I8MM)
-    static constexpr int kTile = 6;
-    static constexpr mtp::RowOrder kOrder = mtp::RowOrder::pairs;
-#elif defined(MTP_DOT_DOTPROD)
-    static constexpr int kTile = 6;
-    static constexpr mtp::RowOrder kOrder = mtp::RowOrder::lanes;
-#else
+    // columns that one sweep over a row group serves: more would not fit the registers
     static constexpr int kTile = 4;
+#if defined(MTP_DOT_I8MM)
+    static constexpr mtp::RowOrder kOrder = mtp::RowOrder::pairs;
+#else
     static constexpr mtp::RowOrder kOrder = mtp::RowOrder::lanes;
 #endif
 

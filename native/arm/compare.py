@@ -1,0 +1,78 @@
+"""Compare what an Arm CPU made of the tiny models with what this machine makes of the same files.
+
+    python3 native/arm/compare.py FOLDER...     folders that test_engine wrote
+
+Prints a line a folder. Exit code 1 when tokens differ, or logits by more than BOUND of their range. Where every
+bit is equal it says so. It needs mtp installed here, and says when it is not.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+BOUND = 1e-3
+"""Largest difference of a logit, as a share of the range of all logits, that the C library's sine, cosine and
+exponential may cause: they are the only operations that are not the same on every machine."""
+
+
+def main(folders: list[str]) -> int:
+    """The exit code."""
+    try:
+        import numpy as np
+
+        from mtp_cli.engine import open_engine
+        import mtp_cli._native  # noqa: F401
+    except ImportError as error:
+        print(f"not compared with this machine: {error}")
+        return 0
+    status = 0
+    wanted: dict[str, tuple[object, list[int]]] = {}
+    for folder in map(Path, folders):
+        equal, worst = 0, 0.0
+        models = sorted(folder.glob("*.gguf"))
+        for model in models:
+            tokens = _tokens()
+            if model.name not in wanted:
+                engine = open_engine(model, n_ctx=512, n_threads=1)
+                rows = np.concatenate([engine.logits([token]) for token in tokens])
+                ids = [engine.prefill(tokens)] if engine.rollback(0) is None else []
+                while len(ids) < 12:
+                    ids += engine.decode([ids[-1]])
+                engine.close()
+                wanted[model.name] = (rows, ids)
+            want, want_ids = wanted[model.name]
+            rows = np.fromfile(model.with_suffix(".logits"), np.float32).reshape(want.shape)
+            ids = np.fromfile(model.with_suffix(".tokens"), np.int32).tolist()
+            difference = float(np.abs(rows - want).max() / np.ptp(want))
+            equal += bool((rows.view(np.uint32) == want.view(np.uint32)).all())
+            worst = max(worst, difference)
+            if ids != want_ids or difference > BOUND:
+                print(
+                    f"{folder.name}: {model.stem}: tokens {ids} and {want_ids}, logits off by {difference:.2g}"
+                )
+                status = 1
+        print(
+            f"{folder.name} and this machine: same tokens with {len(models)} models, every bit of the logits in "
+            f"{equal}, else off by at most {worst:.2g} of their range"
+        )
+    return status
+
+
+def _tokens() -> list[int]:
+    """The tokens that test_engine feeds: its generator, seeded with 3."""
+    mask = (1 << 64) - 1
+    state = (3 * 0x9E3779B97F4A7C15 + 1) & mask
+    tokens = []
+    for _ in range(24):
+        state ^= (state << 13) & mask
+        state ^= state >> 7
+        state ^= (state << 17) & mask
+        tokens.append(3 + (state >> 32) % 290)
+    return tokens
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
