@@ -78,8 +78,8 @@ MAX_DRAFT = MAX_WIDTH - 1
 class Sampling:
     """How a token is taken from a row of logits. Temperature 0 is the arg-max.
 
-    In order: repetition penalty over the last `repeat_last` tokens, top-k (0: all), top-p, min-p,
-    temperature, one draw that depends on seed and position only."""
+    In order: repetition penalty over the last `repeat_last` tokens, top-k (0: all), top-p (of what top-k
+    left), min-p, temperature, one draw that depends on seed and position only."""
 
     temperature: float = 0.0
     top_k: int = 0

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "decode/decoder.h"
@@ -158,6 +159,31 @@ class PyEngine {
                             next.data());
         });
         return next;
+    }
+
+    // For each token of a pass (ids, logits): all that the wish names, and perhaps a few more, by id.
+    nb::list candidates(const std::vector<int32_t>& tokens, int top_k, float min_p) {
+        std::vector<int32_t> next(tokens.size());
+        CandidateWish wish;
+        wish.top_k = top_k;
+        if (min_p > 0) wish.log_min_p = std::log(min_p);
+        run([&](Engine& e) {
+            return e.decode(tokens.data(), static_cast<int>(std::min<size_t>(tokens.size(), 1 << 20)),
+                            next.data(), Engine::Want::candidates, wish);
+        });
+        nb::list rows;
+        if (get().has_logits()) return rows;  // nothing was screened
+        for (size_t row = 0; row < tokens.size(); row++) {
+            std::vector<Candidate> found;
+            get().candidates(static_cast<int>(row), &found);
+            nb::list ids, logits;
+            for (const Candidate& one : found) {
+                ids.append(one.token);
+                logits.append(one.logit);
+            }
+            rows.append(nb::make_tuple(ids, logits));
+        }
+        return rows;
     }
 
     Logits logits(const std::vector<int32_t>& tokens) {
@@ -326,6 +352,9 @@ class PyEngine {
         out["full_passes"] = s.full_passes;
         out["groups"] = s.groups;
         out["survivors"] = s.survivors;
+        nb::list by_survivors;
+        for (const int64_t n : s.by_survivors) by_survivors.append(n);
+        out["by_survivors"] = by_survivors;
         return out;
     }
 
@@ -537,10 +566,13 @@ NB_MODULE(_native, m) {
         .def("step", &PyEngine::step)
         .def("set_drafter", &PyEngine::set_drafter, nb::arg("drafter").none())
         .def("allow_screening", &PyEngine::allow_screening, nb::arg("allowed"))
+        .def("candidates", &PyEngine::candidates, nb::arg("tokens"), nb::arg("top_k") = 0,
+             nb::arg("min_p") = 0.0f)
         .def("screen_stats", &PyEngine::screen_stats)
         .def("oracle", &PyEngine::oracle, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"))
         .def("measure_costs", &PyEngine::measure_costs)
-        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false, nb::arg("step") = 0.0)
+        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false,
+             nb::arg("step") = 0.0)
         .def("costs", &PyEngine::costs)
         .def("step_cost", &PyEngine::step_cost)
         .def("rollback", &PyEngine::rollback, nb::arg("length"))

@@ -84,6 +84,8 @@ class Decoder {
     void learn(const Step& out);
     void learn_draft(const Draft& draft);
     int room() const;
+    Engine::Want wanted() const;
+    CandidateWish wish() const;
     int32_t choose(int row);
 
     Engine* engine_;
@@ -103,6 +105,7 @@ class Decoder {
     std::vector<int32_t> truth_;    // what the backbone chose in the last pass, in order
     std::vector<int32_t> history_;  // prompt and answer
     std::vector<int32_t> feed_, next_;
+    std::vector<Candidate> found_;
     int64_t generated_ = 0;
     Finish finish_ = Finish::none;
 };
