@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mtp_cli.bench import drafts
+from mtp_cli.bench import drafts, energy
 from mtp_cli.bench.arms import AUTO, PLAIN, REFERENCE, find
 from mtp_cli.bench.lenient import lenient_report
 from mtp_cli.bench.ratios import (
@@ -108,6 +108,7 @@ def arm_report(results: Results, arm: str) -> dict[str, Any]:
         "head": drafts.of_head(results.of(arm), _plain_pass_s(results)),
         "oracle": drafts.of_oracle(results.oracle.get(arm, {}).values()),
         "priced": drafts.of_oracle(results.priced.get(arm, {}).values()),
+        "energy": energy.of_arm(results, arm),
         "spread": {
             "prefill_tok_s": _per_run(groups, "prompt_tokens", "prefill_s"),
             "decode_tok_s": _per_run(groups, "generated_tokens", "decode_s"),
@@ -149,6 +150,7 @@ def report(results: Results) -> dict[str, Any]:
         "verify_cost_min_ms": _curve(results, min),
         "prompts": [{"name": p.name, "tokens": len(p.tokens)} for p in results.prompts],
         "samples": [asdict(sample) for sample in results.samples],
+        "energy": energy.described(results),
         "notes": results.notes + _warnings(arms),
     }
     if results.settings.get("lenient"):

@@ -11,7 +11,8 @@ class Sample:
     """One run of one prompt in one arm. Times in seconds, `cpu_s` over all threads.
 
     `drafts`: by drafter {"drafted", "accepted", "lenient", "positions": [[drafted, accepted], ...]}.
-    `head`: {"steps", "seconds", "spans": [[drafted, accepted], ...]} of the draft head."""
+    `head`: {"steps", "seconds", "spans": [[drafted, accepted], ...]} of the draft head. `joules`: as a
+    sensor told them, idle power included. `work`: the counted work, fields of `mtp_cli.work.Work`."""
 
     arm: str
     prompt: int
@@ -27,6 +28,8 @@ class Sample:
     tokens_by_source: dict[str, int] = field(default_factory=dict)
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
     head: dict[str, Any] = field(default_factory=dict)
+    joules: float | None = None
+    work: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,8 @@ class Results:
     """by arm and prompt"""
     verified: dict[int, Verified] = field(default_factory=dict)
     """by prompt"""
+    sensor: dict[str, Any] = field(default_factory=dict)
+    """of the energy: {"source", "scope", "idle_watts"}; empty without one"""
     notes: list[str] = field(default_factory=list)
     complete: bool = False
 

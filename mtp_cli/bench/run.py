@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mtp_cli.bench import machine
 from mtp_cli.bench.arms import GATED, REFERENCE, find
 from mtp_cli.bench.client import BenchError, Worker
+from mtp_cli.bench.energy import Watch, counted
 from mtp_cli.bench.plan import COST_CONTEXT, Plan, prepare, without_sampled_reference
 from mtp_cli.bench.results import Oracle, Prompt, Results, Sample, Verified
 from mtp_cli.bench.schedule import turns
@@ -122,13 +124,19 @@ def _prompts(plan: Plan, workers: Mapping[str, Worker], results: Results, notify
         notify(f"{arm}: warming up")
         short = min(WARM_UP_TOKENS, plan.max_tokens)
         workers[arm].ask("generate", **_request(plan, arm, results.prompts[0]), max_tokens=short)
+    watch = Watch(results)
+    if watch.there:
+        notify("measuring the idle power")
+        watch.idle()
     total = len(results.prompts) * plan.runs * len(plan.arms)
     started = time.perf_counter()
     for done, turn in enumerate(turns(plan.arms, len(results.prompts), plan.runs), 1):
         prompt = results.prompts[turn.item]
         request = _request(plan, turn.arm, prompt)
-        reply = workers[turn.arm].ask("generate", **request, max_tokens=plan.max_tokens)
+        with watch:
+            reply = workers[turn.arm].ask("generate", **request, max_tokens=plan.max_tokens)
         sample = _sample(turn.arm, turn.item, turn.run, len(prompt.tokens), reply)
+        sample = replace(sample, joules=watch.joules, work=counted(sample, reply, results.model))
         results.samples.append(sample)
         results.ids.setdefault((turn.arm, turn.item), []).append(list(reply["ids"]))
         if reply.get("peak_rss") and find(turn.arm).alone:

@@ -16,8 +16,8 @@ from mtp_cli.meters.sources.counting import Clock
 
 NAME = "battery (termux-battery-status)"
 COMMAND = "termux-battery-status"
-_NOMINAL_VOLTS = 3.85
-"""Of a lithium cell, for the versions that tell no voltage; from full to empty it is 4.4 to 3.4."""
+_NOMINAL_MILLIVOLTS = 3850.0
+"""Of a lithium cell, for the versions that tell no voltage; from full to empty it is 4400 to 3400."""
 _PATIENCE_S = 5.0
 
 Ask = Callable[[], str]
@@ -44,7 +44,7 @@ def watts(answer: str) -> float:
     try:
         found = json.loads(answer)
         plugged, status = str(found.get("plugged", "")), str(found.get("status", ""))
-        current, voltage = float(found["current"]), float(found.get("voltage") or _NOMINAL_VOLTS)
+        current, voltage = float(found["current"]), float(found.get("voltage") or _NOMINAL_MILLIVOLTS)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise SourceLost("it tells no current") from None
     if plugged.upper().startswith("PLUGGED"):
