@@ -160,11 +160,8 @@ def energy_ratio(results: Results, arm: str, base: str) -> dict[str, Any] | None
         for group in results.pairs(arm, base)
     ]
     joules = [[(_joules(results, b), _joules(results, a)) for b, a in group] for group in pairs]
-    record = ratio_record(
-        paired_ratio(
-            [[Pair(1, b, 1, a) for b, a in group if b and a] for group in joules]
-        )  # rates: 1 / joules
-    )
+    # a rate of answers for each joule
+    record = ratio_record(paired_ratio([[Pair(1, b, 1, a) for b, a in group if b and a] for group in joules]))
     if record is None:
         return None
     if _measured(results):

@@ -61,9 +61,9 @@ def remarks(report: Report) -> list[str]:
         ]
     if found["origin"] == "estimated":
         return [
-            "energy: no sensor here; estimated from CPU time, bytes and multiply-adds with published constants, "
-            "prompts included. Its ratios are those of counted work; 'by constants' is what any other constants "
-            "within their ranges would make of them"
+            "energy: no sensor here; estimated from CPU time, bytes and multiply-adds with published "
+            "constants, prompts included. Its ratios are those of counted work; 'by constants' is what any "
+            "other constants within their ranges would make of them"
         ]
     return []
 
