@@ -34,7 +34,7 @@ from mtp_cli.engine import (
     Step,
 )
 from mtp_cli.events import FinishReason, Source
-from mtp_cli.threads import default_threads
+from mtp_cli.threads import default_threads, keep_to_fast_cores
 from mtp_cli.work import LOGITS_CHUNK, PREFILL_CHUNK, PassShape, Work, a_pass, head_steps, in_chunks
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class NativeEngine:
     ) -> None:
         self._path = path
         threads = n_threads if n_threads != 0 else default_threads()
+        keep_to_fast_cores(threads)
         try:
             self._native = _native.Engine(str(path), n_ctx, threads, kernel, progress)
         except _native.Error as error:

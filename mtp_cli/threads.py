@@ -1,4 +1,4 @@
-"""How many threads to use, and where: one a physical core that this process may run on, the fast ones only."""
+"""How many threads to use, and where: one for each fast physical core that this process may run on."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Layout:
         return f"{fast}, {len(self.slow)} slow left alone" if self.slow else fast
 
 
-def read_layout(root: Path, allowed: Sequence[int], machine: str = platform.machine()) -> Layout | None:
+def read_layout(root: Path, allowed: Sequence[int], machine: str = "") -> Layout | None:
     """The cores with one of `allowed` CPUs that is on line; None where the kernel tells of no cores."""
     folder = root / CPUS
     online = cpu_list(_text(folder / "online"))
@@ -53,7 +53,9 @@ def read_layout(root: Path, allowed: Sequence[int], machine: str = platform.mach
     if not cores:
         return None
     groups = [tuple(core) for core in cores.values()]
-    return _by_kind(root, groups) or _by_speed(folder, groups, machine.lower() in _ARM)
+    return _by_kind(root, groups) or _by_speed(
+        folder, groups, (machine or platform.machine()).lower() in _ARM
+    )
 
 
 def cpu_list(text: str) -> set[int]:

@@ -82,12 +82,12 @@ def test_favoured_cores_are_no_other_kind(tmp_path: Path, allowed: list[int]) ->
 @pytest.mark.parametrize("told", ["capacity", "khz"])
 def test_big_little(tmp_path: Path, allowed: list[int], told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     del allowed[8:]
-    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    monkeypatch.setattr("mtp_cli.cores.layout.platform.machine", lambda: "aarch64")
     little, big = {"capacity": (450, 1024), "khz": (1_900_000, 2_450_000)}[told]
     # clusters that number their cores from 0 each, the slow one first
     cores = [{"cpus": [i], "id": i % 4, "cluster": i // 4, told: big if i > 3 else little} for i in range(8)]
     machine(tmp_path, cores, siblings=False)
-    found = read_layout(tmp_path, allowed, "aarch64")
+    found = read_layout(tmp_path, allowed)
     assert found is not None
     assert found.fast == ((4,), (5,), (6,), (7,))
     assert default_threads(tmp_path) == 4
