@@ -19,6 +19,7 @@ from mtp_cli.bench.ratios import (
 )
 from mtp_cli.bench.results import Results, Sample
 from mtp_cli.bench.statistics import first_difference, median, rate, spread
+from mtp_cli.bench.thirds import sustained_report
 
 BUSY_SHARE = 0.8
 """Below this share of the CPU time that its threads could have used, an arm was disturbed."""
@@ -155,6 +156,8 @@ def report(results: Results) -> dict[str, Any]:
     }
     if results.settings.get("lenient"):
         whole["lenient"] = lenient_report(results, results.settings["lenient"], arms)
+    if results.sustained:
+        whole["sustained"] = sustained_report(results)
     if results.startup_ms:
         whole["startup"] = startup_report(results)
     return whole

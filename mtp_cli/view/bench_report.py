@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from mtp_cli.view import bench_drafting, bench_energy
+from mtp_cli.view import bench_drafting, bench_energy, bench_sustained
 from mtp_cli.view.bench_cells import (
     UNAVAILABLE,
     Report,
@@ -138,8 +138,9 @@ def _heading(report: Report) -> list[tuple[str, str]]:
         ("load average", " ".join(map(str, load)) if load else UNAVAILABLE),
         ("governor", str(machine.get("governor") or UNAVAILABLE)),
         ("threads", str(settings.get("threads") or UNAVAILABLE)),
-        ("runs", str(settings.get("runs") or UNAVAILABLE)),
     ]
+    if not settings.get("sustained_minutes"):
+        fields.append(("runs", str(settings.get("runs") or UNAVAILABLE)))
     if settings.get("task"):
         fields.append(("task", f"{settings['task']}, at most {settings.get('max_tokens')} tokens"))
     if settings.get("temperature"):
@@ -150,6 +151,8 @@ def _heading(report: Report) -> list[tuple[str, str]]:
 def _tables(report: Report) -> list[Table]:
     if "startup" in report:
         found = [startup(report)]
+    elif "sustained" in report:
+        found = [bench_sustained.sustained(report), bench_energy.energy(report)]
     else:
         about_drafts = [
             bench_drafting.drafting(report),
@@ -176,7 +179,7 @@ def _text(report: Report) -> str:
 
 
 def _remarks(report: Report) -> list[str]:
-    found = bench_drafting.remarks(report) + bench_energy.remarks(report)
+    found = bench_drafting.remarks(report) + bench_energy.remarks(report) + bench_sustained.remarks(report)
     return found + [f"note: {note}" for note in _notes(report)]
 
 
@@ -228,6 +231,8 @@ def _csv(report: Report) -> str:
         for width, ms in curve.items():
             least = report["verify_cost_min_ms"][arm].get(width)
             write([arm, f"verify_cost_ms.{width}", csv_cell(ms), csv_cell(least), ""])
+    for row in bench_sustained.csv_rows(report):
+        write(row)
     for name, found in _startup_parts(report):
         write([name, "startup_ms", *(csv_cell(found.get(part)) for part in ("median", "min", "max"))])
     if "startup" in report and report["startup"]["time_ratio"]:

@@ -47,3 +47,30 @@ def battery(root: Path, **files: object) -> Path:
 def board(root: Path, chip: str = "ina226", number: int = 0, **files: object) -> Path:
     """A power sensor."""
     return write(root / f"sys/class/hwmon/hwmon{number}", name=chip, **files)
+
+
+def zone(root: Path, number: int = 0, **files: object) -> Path:
+    """A thermal zone of the CPU that slows it down from 95 degrees on."""
+    known: dict[str, object] = {
+        "type": "x86_pkg_temp",
+        "temp": 61_000,
+        "trip_point_0_type": "active",
+        "trip_point_0_temp": 50_000,
+        "trip_point_1_type": "passive",
+        "trip_point_1_temp": 95_000,
+        "trip_point_2_type": "critical",
+        "trip_point_2_temp": 105_000,
+    }
+    return write(root / f"sys/class/thermal/thermal_zone{number}", **{**known, **files})
+
+
+def cooler(root: Path, state: object, kind: str = "Processor", most: object = 10) -> Path:
+    """A cooling device."""
+    folder = root / "sys/class/thermal/cooling_device0"
+    return write(folder, type=kind, cur_state=state, max_state=most)
+
+
+def throttles(root: Path, count: object, cpu: int = 0) -> Path:
+    """How often x86 was throttled."""
+    folder = root / f"sys/devices/system/cpu/cpu{cpu}/thermal_throttle"
+    return write(folder, core_throttle_count=0, package_throttle_count=count)

@@ -53,7 +53,7 @@ def test_ready(shop: Shop, native: dict[str, Any]) -> None:
     assert lines["kernel"].split() == ["kernel", "avx2"]
     assert "avx2 fma f16c" in lines["cpu features"]
     assert "tiny: ready (default)" in lines["model"]
-    assert lines["energy"].endswith("unavailable")
+    assert lines["energy"].endswith("estimated: counted work, cores at work and memory")
     assert str(catalog.cache_dir()) in lines["cache folder"]
     assert out.endswith("mtp is ready to use\n")
     assert "usable: avx2, emulated_vnni, scalar" in invoke("-v")[1]
@@ -68,7 +68,12 @@ def test_json(shop: Shop, native: dict[str, Any]) -> None:
     assert report["memory"]["total_bytes"] > report["memory"]["available_bytes"] > 0
     assert report["cpu"]["threads_chosen"] >= 1
     assert report["models"][0]["state"] == "ready"
-    assert report["energy"] == {"source": "unavailable"}
+    assert report["energy"] == {
+        "origin": "estimated",
+        "source": "counted work",
+        "scope": "cores at work and memory",
+        "refused": [],
+    }
 
 
 def test_missing_default_model(shop: Shop, native: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
