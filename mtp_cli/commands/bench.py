@@ -116,8 +116,8 @@ def bench(
             min=0,
             max=24 * 60,
             metavar="MINUTES",
-            help="Only answer for so long, with auto unless --arms says otherwise, and compare the first with "
-            "the last third: does it slow down as it gets warm?",
+            help="Only answer for so long, with auto unless --arms says otherwise, and compare the first "
+            "with the last third: does it slow down as it gets warm?",
         ),
     ] = 0.0,
     output_format: Annotated[ReportFormat, typer.Option("--format", help="The report.")] = ReportFormat.text,

@@ -104,10 +104,9 @@ def _look_at_energy(facts: Facts) -> None:
         "scope": "cores at work and memory" if source is None else source.scope,
         "refused": [{"name": one.name, "why": one.why, "fix": one.fix} for one in found.refused],
     }
-    if source is None:
-        for one in found.refused:
-            if one.fix:
-                facts.findings.append(Finding(f"energy is only estimated: {one.name}: {one.why}", one.fix))
+    for one in found.refused:
+        if one.fix:
+            facts.findings.append(Finding(f"energy is not measured by {one.name}: {one.why}", one.fix))
 
 
 def _look_at_engine(facts: Facts) -> None:

@@ -21,7 +21,8 @@ COUNTED = "counted work"
 @dataclass(frozen=True, slots=True)
 class Energy:
     """joules is None exactly when `origin` is unavailable; low and high: of an estimate. source: the sensor,
-    or "counted work"; scope: what the joules are those of. idle_joules: already taken off. note: what the
+    or "counted work"; scope: what the joules are those of. What is measured
+    holds the idle power too. note: what the
     reader must know, such as a sensor that went away."""
 
     joules: float | None
@@ -30,7 +31,6 @@ class Energy:
     scope: str = ""
     low: float | None = None
     high: float | None = None
-    idle_joules: float | None = None
     note: str = ""
 
     def per(self, count: int) -> float | None:
@@ -49,7 +49,7 @@ class Energy:
             "joules": _rounded(self.joules),
             "joules_per_token": _rounded(each) if each is not None else "unavailable",
             **({"range": [_rounded(self.low), _rounded(self.high)]} if self.low is not None else {}),
-            "idle_joules_subtracted": _rounded(self.idle_joules),
+            **({"idle": "included"} if self.origin == "measured" else {}),
             **({"note": self.note} if self.note else {}),
         }
 

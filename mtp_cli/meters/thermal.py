@@ -28,16 +28,17 @@ _SLOWING = ("passive", "hot")
 class Thermal:
     """What is known at one moment; None is not known. celsius: the hottest of the CPU's sensors; limit: from
     where it is slowed down; cooling: devices that slow it down now; throttled: how often that has happened
-    since the start of the system."""
+    since the start of the system; told: there is a state and no figures."""
 
     celsius: float | None = None
     limit: float | None = None
     cooling: tuple[str, ...] = ()
     throttled: int | None = None
+    told: bool = False
 
     @property
     def known(self) -> bool:
-        return self.celsius is not None or self.throttled is not None or bool(self.cooling)
+        return self.celsius is not None or self.throttled is not None or bool(self.cooling) or self.told
 
     @property
     def slowed(self) -> bool:
@@ -70,7 +71,7 @@ class Thermal:
             parts.append(f"slowed down now by {', '.join(self.cooling)}")
         if self.throttled is not None:
             parts.append(f"throttled {self.throttled} time(s) since the system began")
-        return ", ".join(parts)
+        return ", ".join(parts) or "not slowed down"
 
 
 def slowed_between(before: Thermal, after: Thermal) -> str:
@@ -147,9 +148,10 @@ def of_pmset(ask: Callable[[], str] | None = None) -> Thermal:
     if found:
         percent = int(found[1])
         slow = 0 < percent < 100
-        return Thermal(cooling=(f"a speed limit of {percent} %",) if slow else (), throttled=int(slow))
+        return Thermal(cooling=(f"a speed limit of {percent} %",) if slow else (), told=True)
     warned = re.search(r"thermal warning level\D*([1-9]\d*)", text, re.IGNORECASE)
-    return Thermal(cooling=(f"thermal warning level {warned[1]}",)) if warned else Thermal()
+    told = "thermal warning level" in text.lower()
+    return Thermal(cooling=(f"thermal warning level {warned[1]}",) if warned else (), told=told)
 
 
 def _pmset() -> str:

@@ -55,7 +55,8 @@ def joules(energy: Energy | None) -> str:
     if energy.low is not None and energy.high is not None:
         span = f", {short(energy.low)} to {short(energy.high)}"
         return f"{short(energy.joules)} J{span} (estimated from {energy.source}){note}"
-    return f"{short(energy.joules)} J ({energy.origin}: {energy.source}, {energy.scope}){note}"
+    origin = f"{energy.origin}: {energy.source}, {energy.scope}, idle power included"
+    return f"{short(energy.joules)} J ({origin}){note}"
 
 
 def short(value: float) -> str:

@@ -51,7 +51,7 @@ def test_throttle_counts_before_and_after(tmp_path: Path) -> None:
 @pytest.mark.parametrize("temp", ["", "hot", 999_999, -274_000, "9" * 40])
 def test_nonsense_is_not_known(tmp_path: Path, temp: object) -> None:
     zone(tmp_path, temp=temp)
-    throttles(tmp_path, "x")
+    write(throttles(tmp_path, "x"), core_throttle_count=-1)
     cooler(tmp_path, "-1")
     found = read_thermal(tmp_path, "linux")
     assert not found.known
@@ -60,7 +60,7 @@ def test_nonsense_is_not_known(tmp_path: Path, temp: object) -> None:
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    assert read_thermal(tmp_path, "linux") == Thermal(throttled=None)
+    assert read_thermal(tmp_path, "linux") == Thermal()
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,10 @@ def test_units_of_temperatures(raw: int | None, celsius: float | None) -> None:
 
 
 def test_macs() -> None:
-    assert of_pmset(lambda: "CPU_Speed_Limit \t= 100").words() == "throttled 0 time(s) since the system began"
+    assert of_pmset(lambda: "CPU_Speed_Limit \t= 100").words() == "not slowed down"
+    assert of_pmset(lambda: "").words() == "unavailable"
     slow = of_pmset(lambda: "CPU_Speed_Limit \t= 62")
     assert slow.slowed
     assert "62 %" in slow.words()
-    assert of_pmset(lambda: "Note: No thermal warning level has been recorded").known is False
+    assert of_pmset(lambda: "Note: No thermal warning level has been recorded").record()["state"] == "fine"
     assert of_pmset(lambda: "thermal warning level set to 2").slowed

@@ -30,7 +30,7 @@ class Battery:
     """Joules = mean power as it was told after each piece of work, times the time."""
 
     name = NAME
-    scope = "whole device, idle power included"
+    scope = "whole device"
     live = False
 
     def __init__(self, watts: Callable[[], float], name: str = NAME, clock: Clock = time.monotonic) -> None:
