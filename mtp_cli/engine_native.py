@@ -154,8 +154,9 @@ class NativeEngine:
             _raise(error)
 
     def prefill(self, tokens: Sequence[int], progress: Progress | None = None) -> int:
-        past, began = self.n_past, _cpu_seconds()
+        began = _cpu_seconds()
         try:
+            past = self.n_past
             found = self._native.prefill(list(tokens), progress)
         except _native.Error as error:
             _raise(error)
@@ -163,8 +164,9 @@ class NativeEngine:
         return found
 
     def decode(self, tokens: Sequence[int]) -> list[int]:
-        past, began = self.n_past, _cpu_seconds()
+        began = _cpu_seconds()
         try:
+            past = self.n_past
             found = self._native.decode(list(tokens))
         except _native.Error as error:
             _raise(error)
@@ -172,8 +174,9 @@ class NativeEngine:
         return found
 
     def logits(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
-        past, began = self.n_past, _cpu_seconds()
+        began = _cpu_seconds()
         try:
+            past = self.n_past
             found = self._native.logits(list(tokens))
         except _native.Error as error:
             _raise(error)
@@ -202,8 +205,9 @@ class NativeEngine:
             _raise(error)
 
     def step(self) -> Step:
-        past, began = self.n_past, _cpu_seconds()
+        began = _cpu_seconds()
         try:
+            past = self.n_past
             found = _step(self._native.step())
         except _native.Error as error:
             _raise(error)

@@ -112,13 +112,15 @@ class Run:
 
     def _watch_energy(self, engine: Engine) -> None:
         """Joules, where somebody will see them."""
-        told = (self.options.verbose and not self.options.quiet) or self.records
+        spoken = self.options.verbose and not self.options.quiet
+        told = spoken or self.records
         if not told and not self.progress.live:
             return
         from mtp_cli.meters.energy import EnergyMeter
         from mtp_cli.meters.sources.find import find_source
 
-        self.meter.energy = EnergyMeter(find_source(live_only=not told).source, lambda: engine.work)
+        found = find_source(live_only=not told, commands=spoken)
+        self.meter.energy = EnergyMeter(found.source, lambda: engine.work)
 
     def _resolve(self) -> Resolved:
         from mtp_cli import catalog

@@ -85,9 +85,9 @@ def slowed_between(before: Thermal, after: Thermal) -> str:
 
 def read_thermal(root: Path | None = None, system: str = sys.platform) -> Thermal:
     """Never raises; what cannot be read is not known."""
-    if system == "darwin":
-        return of_pmset()
     root = root if root is not None else ROOT
+    if system == "darwin" and root == Path("/"):
+        return of_pmset()
     warm = [(zone, c) for zone in _zones(root) if (c := celsius_of(number_of(zone / "temp"))) is not None]
     hottest = max(warm, key=lambda one: one[1], default=None)
     return Thermal(

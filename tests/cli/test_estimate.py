@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mtp_cli.meters.estimate import constants_for, estimate, ratio_range
@@ -90,3 +92,17 @@ def test_sums_and_differences() -> None:
     one, two = Work(1, 2, 3.0, 4.0, 5.0), Work(10, 20, 30.0, 40.0, 50.0)
     assert one + two == Work(11, 22, 33.0, 44.0, 55.0)
     assert one + two - one == two
+
+
+def test_readme_has_these_constants() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = {
+        cells[1].strip(): [float(cell.split()[0]) for cell in cells[2:5]]
+        for line in text.splitlines()
+        if len(cells := line.split("|")) == 7 and cells[2].strip().endswith((" W", " pJ"))
+    }
+    x86, arm = constants_for("x86_64"), constants_for("aarch64")
+    assert rows["a busy core, x86"] == [x86.watts.low, x86.watts.usual, x86.watts.high]
+    assert rows["a busy core, Arm"] == [arm.watts.low, arm.watts.usual, arm.watts.high]
+    for name, one in (("a byte from memory", x86.byte), ("an 8-bit multiply-add", x86.multiply_add)):
+        assert rows[name] == pytest.approx([1e12 * one.low, 1e12 * one.usual, 1e12 * one.high])

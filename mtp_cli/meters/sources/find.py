@@ -22,17 +22,24 @@ class Found:
     refused: list[Refusal] = field(default_factory=list)
 
 
-def find_source(root: Path | None = None, *, live_only: bool = False, clock: Clock = time.monotonic) -> Found:
-    """In order of trust. `live_only`: none that takes time or may only be read between answers."""
+def find_source(
+    root: Path | None = None, *, live_only: bool = False, commands: bool = True, clock: Clock = time.monotonic
+) -> Found:
+    """In order of trust. `live_only`: none that may only be read between answers; without `commands`: none
+    that takes a second to answer. Below another root than the system's, only files are looked at."""
     root = root if root is not None else ROOT
     looks: list[Callable[[], Source | Refusal | None]] = [
         lambda: powercap.find(root, clock),
         lambda: perf.find(root, clock),
         lambda: hwmon.find(root, clock),
-        lambda: apple.find(),
     ]
+    here = root == Path("/")
+    if here:
+        looks.append(lambda: apple.find())
     if not live_only:
-        looks += [lambda: battery.find(root, clock), lambda: termux.find(clock)]
+        looks.append(lambda: battery.find(root, clock))
+        if here and commands:
+            looks.append(lambda: termux.find(clock))
     found = Found()
     for look in looks:
         one = look()
