@@ -341,7 +341,7 @@ class PyEngine {
         run([&](Engine&) { return decoder_->measure_costs(&out); });
         return out;
     }
-    void set_costs(const std::vector<double>& costs, bool fixed) {
+    void set_costs(const std::vector<double>& costs, bool fixed, double step) {
         get();
         if (costs.size() != kMaxDecode)
             must(Status::error(Code::bad_argument, "costs of 16 widths are needed"));
@@ -349,11 +349,15 @@ class PyEngine {
             if (!(c > 0) || c > 1e6)
                 must(Status::error(Code::bad_argument, "a cost must be a number above 0"));
         }
-        decoder_->gate().set_costs(costs, fixed);
+        decoder_->gate().set_costs(costs, fixed, step);
     }
     std::vector<double> costs() {
         get();
         return decoder_->gate().costs();
+    }
+    double step_cost() {
+        get();
+        return decoder_->gate().step_cost();
     }
 
     void rollback(int64_t length) { must(get().rollback(length)); }
@@ -567,8 +571,9 @@ NB_MODULE(_native, m) {
         .def("screen_stats", &PyEngine::screen_stats)
         .def("oracle", &PyEngine::oracle, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"))
         .def("measure_costs", &PyEngine::measure_costs)
-        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false)
+        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false, nb::arg("step") = 0.0)
         .def("costs", &PyEngine::costs)
+        .def("step_cost", &PyEngine::step_cost)
         .def("rollback", &PyEngine::rollback, nb::arg("length"))
         .def("abort", &PyEngine::abort)
         .def("close", &PyEngine::close)

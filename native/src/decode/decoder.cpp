@@ -133,12 +133,11 @@ Status Decoder::look_ahead() {
 // Tokens a second if the head is asked for as many tokens as pays best by what is known before.
 double Decoder::hoped_rate(int room) const {
     constexpr double goes_on = 0.7;  // a draft's next token is right if the last one was
-    const double step = head_step_s_ > 0 ? gate_.on_curve(head_step_s_) : 0.1 * gate_.cost(1);
     double survival = static_cast<double>(expect_.head(outlook_.head)), expected = 1, best = 0;
     const int most = std::min(room, static_cast<int>(gate_.costs().size()) - 1);
     for (int d = 1; d <= most; d++, survival *= goes_on) {
         expected += survival;
-        best = std::max(best, expected / (gate_.cost(d + 1) + d * step));
+        best = std::max(best, expected / (gate_.cost(d + 1) + d * gate_.step_cost()));
     }
     return best;
 }
@@ -188,10 +187,7 @@ Status Decoder::propose_head(int room, Step* out) {
         HeadDraft drafted;
         const double began = now();
         if (Status s = engine_->head_draft(token, guess, &drafted); !s.ok()) return s;
-        const double took = now() - began;
-        head_step_s_ = head_step_s_ == 0
-                           ? took
-                           : head_step_s_ + 0.05 * (std::min(took, 3 * head_step_s_) - head_step_s_);
+        gate_.learn_step(now() - began);
         out->head_steps++;
         token = drafted.token;
         const int cell = DraftHead::cell(drafted.probability, d, guess, token);
@@ -199,8 +195,7 @@ Status Decoder::propose_head(int room, Step* out) {
         if (engine_->tokenizer().is_end(token)) break;
         const bool counts = options_.draft_fixed < 0 && gate_.ready();
         if (counts && copy_goes_on()) break;
-        if (counts && !gate_.goes_on(chain_, gate_.on_curve(now() - started), gate_.on_curve(head_step_s_)))
-            break;
+        if (counts && !gate_.goes_on(chain_, out->head_steps * gate_.step_cost())) break;
         ahead.append(token);
     }
     out->head_seconds = now() - started;
@@ -236,7 +231,7 @@ Status Decoder::propose(Step* out, int* length) {
         *length = static_cast<int>(draft_.tokens.size());
         return {};
     }
-    const double spent = gate_.on_curve(out->head_seconds);
+    const double spent = out->head_steps * gate_.step_cost();
     const DraftGate::Choice headed = gate_.choose(chain_, spent);
     if (headed.rate >= gate_.choose(draft_, spent).rate) {
         std::swap(draft_, chain_);
@@ -271,7 +266,7 @@ void Decoder::learn(const Step& out) {
     if (out.drafted > 0 && !foreign_) copy_.learn_outcome(out.drafted, out.accepted);
     if (out.head_steps > 0 && gate_.ready()) {
         // by the curve, so that a machine that is busy right now does not count against the head
-        const double seconds = gate_.cost(out.drafted_asked + 1) + gate_.on_curve(out.head_seconds);
+        const double seconds = gate_.cost(out.drafted_asked + 1) + out.head_steps * gate_.step_cost();
         head_.learn_gain(static_cast<double>(out.accepted + 1) - rate_without_ * seconds);
     }
 }

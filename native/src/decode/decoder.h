@@ -96,7 +96,6 @@ class Decoder {
     ForeignDrafter foreign_;
     Draft draft_, other_, chain_;
     int state_row_ = 0;        // hidden row of the last pass that belongs to the newest cached token
-    double head_step_s_ = 0;   // seconds of a draft step, lately
     double rate_without_ = 0;  // tokens a second that the pass was expected to give without the head
     Guess guess_;              // what copying says next
     Outlook outlook_;          // of the pass at hand, by the head's net
