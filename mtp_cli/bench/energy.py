@@ -5,7 +5,7 @@ One report holds one or the other, never a measurement beside an estimate."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from threading import Event, Thread
 from types import TracebackType
@@ -22,6 +22,12 @@ from mtp_cli.work import PassShape, Work, a_pass, in_chunks
 
 IDLE_S, SLOW_IDLE_S = 2.0, 6.0
 """How long the idle machine is watched: by a fast sensor, by a battery's gauge."""
+SLOW_LEAST_S = 10.0
+"""A battery's gauge follows slowly: of answers shorter than that it mixes up whose power it was."""
+TOO_SHORT = (
+    f"the battery's gauge needs answers of {SLOW_LEAST_S:.0f} s and more (--max-tokens, or longer texts); "
+    "these were shorter"
+)
 _TICK_S = 0.1
 REFERENCE_CHUNK = 512
 """Tokens of a prefill pass of the reference (its n_ubatch)."""
@@ -38,7 +44,9 @@ class Watch:
         self.joules: float | None = None
         """of the newest answer; None without a sensor"""
         if self._source is not None:
-            results.sensor = {"source": self._source.name, "scope": self._source.scope, "idle_watts": None}
+            slow = {} if self._source.live else {"slow": True}
+            sensor = {"source": self._source.name, "scope": self._source.scope, "idle_watts": None, **slow}
+            results.sensor = sensor
 
     @property
     def there(self) -> bool:
@@ -116,20 +124,22 @@ def described(results: Results) -> dict[str, Any]:
     """Where the joules of this report come from."""
     if _measured(results):
         return {"origin": "measured", **results.sensor}
+    remark = {"note": TOO_SHORT} if _too_short(results) else {}
     if not any(sample.work for sample in results.samples):
-        return {"origin": "unavailable"}
+        return {"origin": "unavailable", **remark}
     names = ("watts_of_a_core", "joules_a_byte", "joules_a_multiply_add")
     constants = {
         name: {"low": one.low, "usual": one.usual, "high": one.high, "source": one.source}
         for name, one in zip(names, constants_for().all, strict=True)
     }
-    return {"origin": "estimated", "source": "counted work", "constants": constants}
+    return {"origin": "estimated", "source": "counted work", "constants": constants, **remark}
 
 
 def of_arm(results: Results, arm: str) -> dict[str, Any] | None:
     """Joules for a generated token and for an answer, prompts included, and how many times plain's and the
     reference's energy is that of this arm. None where nothing is known."""
-    groups = [[(s, j) for s in group if (j := _joules(results, s)) is not None] for group in results.of(arm)]
+    joules_of = _reader(results)
+    groups = [[(s, j) for s in group if (j := joules_of(s)) is not None] for group in results.of(arm)]
     groups = [group for group in groups if group]
     tokens = sum(group[0][0].generated_tokens for group in groups)
     if not groups or not tokens:
@@ -159,7 +169,8 @@ def energy_ratio(results: Results, arm: str, base: str) -> dict[str, Any] | None
         [(b, a) for b, a in group if b.generated_tokens == a.generated_tokens]
         for group in results.pairs(arm, base)
     ]
-    joules = [[(_joules(results, b), _joules(results, a)) for b, a in group] for group in pairs]
+    joules_of = _reader(results)
+    joules = [[(joules_of(b), joules_of(a)) for b, a in group] for group in pairs]
     # a rate of answers for each joule
     record = ratio_record(paired_ratio([[Pair(1, b, 1, a) for b, a in group if b and a] for group in joules]))
     if record is None:
@@ -173,17 +184,30 @@ def energy_ratio(results: Results, arm: str, base: str) -> dict[str, Any] | None
 
 
 def _measured(results: Results) -> bool:
-    """Whether every answer has been measured: else all are estimated."""
-    return bool(results.samples) and all(sample.joules is not None for sample in results.samples)
+    """Whether every answer has been measured, by a sensor that can follow: else all are estimated."""
+    complete = bool(results.samples) and all(sample.joules is not None for sample in results.samples)
+    return complete and not _too_short(results)
 
 
-def _joules(results: Results, sample: Sample) -> float | None:
-    """Of one answer: measured and without the idle power, or estimated. None where that makes no sense."""
-    if not _measured(results):
-        return estimate(Work(**sample.work), constants_for()).joules if sample.work else None
-    assert sample.joules is not None
-    net = sample.joules - (results.sensor.get("idle_watts") or 0.0) * sample.wall_s
-    return net if net > 0 else None
+def _too_short(results: Results) -> bool:
+    """Whether the answers were too short for the sensor."""
+    walls = [sample.wall_s for sample in results.samples]
+    return bool(results.sensor.get("slow")) and bool(walls) and median(walls) < SLOW_LEAST_S
+
+
+def _reader(results: Results) -> Callable[[Sample], float | None]:
+    """Tells the joules of one answer: measured and without the idle power, or estimated. None where that
+    makes no sense."""
+    constants, idle = constants_for(), results.sensor.get("idle_watts") or 0.0
+
+    def estimated(sample: Sample) -> float | None:
+        return estimate(Work(**sample.work), constants).joules if sample.work else None
+
+    def measured(sample: Sample) -> float | None:
+        net = (sample.joules or 0.0) - idle * sample.wall_s
+        return net if net > 0 else None
+
+    return measured if _measured(results) else estimated
 
 
 def _total(samples: list[Sample]) -> Work:

@@ -59,9 +59,10 @@ def remarks(report: Report) -> list[str]:
             f"energy: measured by {found['source']}, {found['scope']}, {without}; prompts included; a ratio "
             "above 1 means less energy"
         ]
+    why = found.get("note", "no sensor here")
     if found["origin"] == "estimated":
         return [
-            "energy: no sensor here; estimated from CPU time, bytes and multiply-adds with published "
+            f"energy: {why}; estimated from CPU time, bytes and multiply-adds with published "
             "constants, prompts included. Its ratios are those of counted work; 'by constants' is what any "
             "other constants within their ranges would make of them"
         ]

@@ -99,6 +99,19 @@ def test_one_missing_measurement_makes_everything_an_estimate() -> None:
     assert of_arm(whole, "plain") == of_arm(results(measured=False), "plain")
 
 
+def test_a_battery_is_not_believed_on_short_answers() -> None:
+    whole = results(measured=True)
+    whole.sensor["slow"] = True
+    assert described(whole)["origin"] == "estimated"
+    assert of_arm(whole, "auto") == of_arm(results(measured=False), "auto")
+    assert "gauge needs answers of 10 s" in render(report(whole), "text")
+    whole.samples = [replace(s, wall_s=12.0, joules=6 + 6 * (s.joules or 0)) for s in whole.samples]
+    assert described(whole)["origin"] == "measured"
+    found = of_arm(whole, "auto")
+    assert found is not None
+    assert found["joules_per_answer"] == pytest.approx((6 + 54 - 12 + 6 + 108 - 12) / 2)
+
+
 def test_answers_of_other_lengths_are_no_pair() -> None:
     whole = results(measured=True)
     whole.samples = [
