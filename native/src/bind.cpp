@@ -438,10 +438,41 @@ class PyEngine {
         out["weight_types"] = types;
         out["kernel"] = get().kernel_name();
         out["has_chat_template"] = get().tokenizer().has_chat_template();
+        out["work"] = pass_work(m);
         return out;
     }
 
   private:
+    // What a pass reads and multiplies: bytes of packed weights (once a pass), multiply-adds (a token), and
+    // of attention the rows of a layer: n_head * head_dim queries, n_head_kv * head_dim keys (as many
+    // values).
+    static nb::dict pass_work(const Model& m) {
+        int64_t bytes = 0, products = 0;
+        int sliding = 0;
+        for (const Layer& l : m.layers) {
+            for (const PackedMatrix* w : {&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}) {
+                bytes += w->total_bytes();
+                products += w->n_row * w->n_col;
+            }
+            sliding += l.sliding;
+        }
+        const PackedMatrix& o = m.output;
+        const int64_t high = o.n_group * o.group_bytes, low = o.n_group * o.low_group_bytes();
+        nb::dict out;
+        out["layer_bytes"] = bytes;
+        out["layer_products"] = products;
+        out["output_bytes"] = high + low;
+        out["screened_bytes"] = high + (o.has_residual ? o.n_group * o.residual_group_bytes() : low);
+        out["output_products"] = o.n_row * o.n_col;
+        out["vocabulary"] = o.n_row;
+        out["query_width"] = m.params.n_head * m.params.head_dim;
+        out["key_width"] = m.params.n_head_kv * m.params.head_dim;
+        out["full_layers"] = m.params.n_layer - sliding;
+        out["sliding_layers"] = sliding;
+        out["window"] = m.params.window;
+        return out;
+    }
+
     Engine& get() {
         if (!engine_) must(Status::error(Code::bad_argument, "the engine is closed"));
         return *engine_;
