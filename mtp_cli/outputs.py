@@ -108,14 +108,9 @@ def _umask() -> int:
     return mask
 
 
-def write_back(name: str, old: str, new: str, *, backup: bool) -> None:
-    """Put `new` in the place of a file's `old` text in one step; its mode stays. `backup`: the old file stays
-    beside it as NAME.bak. Raises UserError, also when the file is no longer what was read."""
-    write_bytes(name, old.encode("utf-8"), new.encode("utf-8"), backup=backup)
-
-
 def write_bytes(name: str, old: bytes, new: bytes, *, backup: bool) -> None:
-    """The same for bytes."""
+    """Put `new` in the place of a file's `old` content in one step; its mode stays. `backup`: the old file
+    stays beside it as NAME.bak. Raises UserError, also when the file is no longer what was read."""
     path = Path(name)
     try:
         data = path.read_bytes()

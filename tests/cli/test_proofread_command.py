@@ -67,6 +67,25 @@ def test_write_keeps_mode_mark_and_line_ends(mtp: Mtp, tmp_path: Path) -> None:
     assert done.err == f"mtp: {page}: 2 corrections\n"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [
+        ("utf-16-le", b"\xff\xfe"),
+        ("utf-16-be", b"\xfe\xff"),
+        ("utf-32-le", b"\xff\xfe\0\0"),
+        ("utf-32-be", b"\0\0\xfe\xff"),
+    ],
+)
+def test_write_keeps_the_encoding(mtp: Mtp, tmp_path: Path, encoding: str, mark: bytes) -> None:
+    page = tmp_path / "page.txt"
+    text = "é 🦙 We use {} page.\r\n"
+    page.write_bytes(mark + text.format("teh").encode(encoding))
+    shown = mtp(FakeEngine(FIX), "proofread", str(page))
+    assert shown.out == text.format("the").encode()
+    assert mtp(FakeEngine(FIX), "proofread", "-w", str(page)).code == 0
+    assert page.read_bytes() == mark + text.format("the").encode(encoding)
+
+
 def test_write_touches_nothing_when_there_is_nothing_to_do(mtp: Mtp, tmp_path: Path) -> None:
     page = tmp_path / "page.txt"
     page.write_text("All is well.\n")
