@@ -15,7 +15,7 @@ from mtp_cli.readers.plain import messages
 from mtp_cli.tasks.gate import strip_preamble
 from mtp_cli.tasks.split import sentences
 from mtp_cli.tasks.summary_wish import Wish
-from mtp_cli.tasks.wording import is_circling, is_finished, is_repeat
+from mtp_cli.tasks.wording import has_false_end, is_circling, is_finished, is_repeat
 
 TEXT_FIELDS = ("dialogue", "article", "text", "document", "source", "turns", "prompt")
 REFERENCE_FIELDS = ("summary", "reference", "highlights", "summaries", "references")
@@ -112,7 +112,14 @@ def faults(records: Sequence[dict[str, Any]], wish: Wish) -> dict[str, Any]:
         "texts": len(records),
         "mean_words": round(sum(record["words"] for record in records) / len(records), 1),
         "length_kept": sum(kept) if kept else None,
-        "unfinished": sum(not is_finished(line) for line in last) if not wish.one_line else None,
+        "unfinished": (
+            sum(
+                not is_finished(line) or any(map(has_false_end, sentences(text)))
+                for line, text in zip(last, texts, strict=True)
+            )
+            if not wish.one_line
+            else None
+        ),
         "preambles": sum(strip_preamble(text) != text for text in texts),
         "loops": sum(_loops(text) for text in texts),
         "own_sentences_of_the_text": sum(record["extracted_sentences"] > 0 for record in records),
