@@ -64,11 +64,11 @@ def warnings(found: Summary, wish: Wish, what: str) -> list[str]:
     language = language_of(found.text)
     if wish.language and language and language != wish.language:
         said.append(f"asked for {NAMES[wish.language]}, but {what} is in {NAMES[language]}")
-    return said
+    return said + _inventions(found)
 
 
-def remarks(found: Summary) -> list[str]:
-    """With -v: what stands in the summary and not in the text."""
+def _inventions(found: Summary) -> list[str]:
+    """What stands in the summary and not in the text."""
     facts = found.unsupported
     if not facts.count:
         return []

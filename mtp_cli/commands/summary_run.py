@@ -156,12 +156,10 @@ class SummaryRun:
                 f"{document.name}: {error}; --on-overflow chunk reads it in parts, or use a larger --ctx",
                 ExitStatus.TOO_LONG,
             ) from None
-        from mtp_cli.commands.summary_report import record_of, remarks, warnings
+        from mtp_cli.commands.summary_report import record_of, warnings
 
         what = f"the summary of {document.name}" if lead.strip("\n# ") else "the summary"
         run.warnings += warnings(found, wish, what)
-        if run.options.verbose:
-            run.warnings += remarks(found)
         counts = run.count(lambda: work(run.exact_drafting(), lambda event: None).run().text, found.text)
         return found.text, record_of(document, wish, found) | counts
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mtp_cli.exits import UserError
 from mtp_cli.readers import Kind
+from mtp_cli.readers.document import one_line
 from mtp_cli.readers.plain import messages
 from mtp_cli.tasks.gate import strip_preamble
 from mtp_cli.tasks.split import sentences
 from mtp_cli.tasks.summary_wish import Wish
-from mtp_cli.tasks.wording import has_false_end, is_circling, is_finished, is_repeat
+from mtp_cli.tasks.wording import content_words, has_false_end, is_circling, is_finished, is_repeat
 
 TEXT_FIELDS = ("dialogue", "article", "text", "document", "source", "turns", "prompt")
 REFERENCE_FIELDS = ("summary", "reference", "highlights", "summaries", "references")
@@ -71,6 +72,27 @@ def lead(item: Item, count: int = 3) -> str:
     if item.kind is Kind.chat:
         return " ".join(item.text.strip().splitlines()[:count])
     return " ".join(" ".join(sentence.split()) for sentence in sentences(item.text.strip())[:count])
+
+
+def lexrank(item: Item, count: int = 3) -> str | None:
+    """The `count` lines of a chat, or sentences of anything else, that sumy's LexRank finds the weightiest.
+    None: sumy is not installed."""
+    try:
+        from sumy.models.dom import ObjectDocumentModel, Paragraph, Sentence
+        from sumy.summarizers.lex_rank import LexRankSummarizer
+    except ImportError:
+        return None
+    rows = item.text.splitlines() if item.kind is Kind.chat else sentences(item.text)
+    flat = [one_line(row) for row in rows if row.strip()]
+    document = ObjectDocumentModel([Paragraph([Sentence(row, _Words()) for row in flat])])
+    return " ".join(str(sentence) for sentence in LexRankSummarizer()(document, count))
+
+
+class _Words:
+    """What sumy asks of a tokenizer; its own one needs data from the net."""
+
+    def to_words(self, text: str) -> tuple[str, ...]:
+        return tuple(content_words(text))
 
 
 class Rouge:
@@ -139,15 +161,12 @@ def report(
     """Everything, for JSON."""
     rouge = Rouge()
     said = [str(record["summary"]) for record in records]
-    scores: dict[str, Callable[[Item, str], str]] = {
-        "mtp": lambda item, summary: summary,
-        "lead-3": lambda item, summary: lead(item),
-    }
+    made: dict[str, list[str]] = {"mtp": said, "lead-3": [lead(item) for item in items]}
+    if any(item.references for item in items) and rouge.available:
+        ranked = [text for text in map(lexrank, items) if text is not None]
+        made |= {"LexRank-3": ranked} if len(ranked) == len(items) else {}
     return {
-        "rouge": {
-            name: rouge.mean([(made(item, text), item) for item, text in zip(items, said, strict=True)])
-            for name, made in scores.items()
-        },
+        "rouge": {name: rouge.mean(list(zip(texts, items, strict=True))) for name, texts in made.items()},
         "rouge_available": rouge.available,
         **faults(records, wish),
         "seconds": round(seconds, 2),

@@ -10,7 +10,7 @@ import pytest
 
 from cli.conftest import Outcome
 from cli.fake_engine import FakeEngine
-from mtp_cli.evaluate.summaries import Item, Rouge, lead, read_items
+from mtp_cli.evaluate.summaries import Item, Rouge, lead, lexrank, read_items
 from mtp_cli.exits import UserError
 from mtp_cli.readers import Kind
 
@@ -85,6 +85,34 @@ def test_rouge(mtp: Mtp, data: Path) -> None:
     item = Item("x", ("The roof leaks.",), Kind.article)
     assert Rouge().mean([("The roof leaks.", item)]) == {"rouge1": 1.0, "rouge2": 1.0, "rougeL": 1.0}
     assert Rouge().mean([("x", Item("x", (), Kind.article))]) is None
+
+
+def test_lexrank_takes_lines_of_the_text_itself(data: Path) -> None:
+    pytest.importorskip("sumy")
+    one, two, _ = read_items(data, 0, None)
+    assert lexrank(one, 4) == "The roof leaks. It is old. It is wet. It is late."
+    assert lexrank(two, 4) == "Anna: Hi. Ben: Hello. Anna: Rain? Ben: Yes."
+    rows = ("Cats sleep all day long.", "Rain fell.", "Old cats sleep all day long.", "Cats sleep long.")
+    item = Item(" ".join(rows), ("x",), Kind.article)
+    assert "Rain" not in (lexrank(item, 3) or "Rain")
+
+
+def test_without_sumy_there_is_no_lexrank(mtp: Mtp, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rouge_score")
+    arguments = ("eval", "summarize", "--data", str(data))
+    with monkeypatch.context() as patch:
+        patch.setitem(__import__("sys").modules, "sumy.models.dom", None)
+        assert "LexRank" not in mtp(FakeEngine(answer), *arguments).text
+    pytest.importorskip("sumy")
+    assert "LexRank-3" in mtp(FakeEngine(answer), *arguments).text
+
+
+def test_a_full_stop_does_not_finish_a_sentence(mtp: Mtp, data: Path) -> None:
+    done = mtp(
+        FakeEngine(lambda prompt: " It meets the. It leaks."),
+        *("eval", "summarize", "--data", str(data), "--format", "json"),
+    )
+    assert json.loads(done.text)["unfinished"] == 3
 
 
 def test_without_rouge_score_the_rest_is_counted(
