@@ -94,7 +94,7 @@ def test_lexrank_takes_lines_of_the_text_itself(data: Path) -> None:
     assert lexrank(two, 4) == "Anna: Hi. Ben: Hello. Anna: Rain? Ben: Yes."
     rows = ("Cats sleep all day long.", "Rain fell.", "Old cats sleep all day long.", "Cats sleep long.")
     item = Item(" ".join(rows), ("x",), Kind.article)
-    assert "Rain" not in (lexrank(item, 3) or "Rain")
+    assert (lexrank(item, 1) or "").startswith("Cats")
 
 
 def test_without_sumy_there_is_no_lexrank(mtp: Mtp, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
