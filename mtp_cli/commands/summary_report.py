@@ -20,7 +20,7 @@ def record_of(document: Document, wish: Wish, found: Summary) -> dict[str, Any]:
         "style": wish.style.value,
         "input": document.kind.value,
         "words": found.words,
-        "asked_words": wish.length.words or None,
+        "asked_words": wish.length.words if wish.length.strict else None,
         "language": language,
         "asked_language": wish.language or None,
         "input_tokens": found.input_tokens,

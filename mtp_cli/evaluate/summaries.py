@@ -129,11 +129,14 @@ def faults(records: Sequence[dict[str, Any]], wish: Wish) -> dict[str, Any]:
     texts = [str(record["summary"]) for record in records]
     last = [re.split(r"\n", text)[-1] for text in texts]
     length = wish.length
-    kept = [length.least <= record["words"] <= length.most for record in records] if length.words else []
+    kept = [
+        length.kept(record["words"], len(sentences(text)))
+        for record, text in zip(records, texts, strict=True)
+    ]
     return {
         "texts": len(records),
         "mean_words": round(sum(record["words"] for record in records) / len(records), 1),
-        "length_kept": sum(kept) if kept else None,
+        "length_kept": None if None in kept else sum(map(bool, kept)),
         "unfinished": (
             sum(
                 not is_finished(line) or any(map(has_false_end, sentences(text)))

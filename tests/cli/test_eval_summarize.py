@@ -87,6 +87,14 @@ def test_rouge(mtp: Mtp, data: Path) -> None:
     assert Rouge().mean([("x", Item("x", (), Kind.article))]) is None
 
 
+def test_short_is_a_number_of_sentences(mtp: Mtp, data: Path) -> None:
+    arguments = ("eval", "summarize", "--data", str(data), "--format", "json", "--length")
+    engine = FakeEngine(lambda prompt: " It is. The roof leaks. They met on the hill.")
+    assert json.loads(mtp(engine, *arguments, "short").text)["length_kept"] == 3
+    assert json.loads(mtp(engine, *arguments, "90").text)["length_kept"] == 0
+    assert json.loads(mtp(engine, *arguments, "medium").text)["length_kept"] is None
+
+
 def test_lexrank_takes_lines_of_the_text_itself(data: Path) -> None:
     pytest.importorskip("sumy")
     one, two, _ = read_items(data, 0, None)

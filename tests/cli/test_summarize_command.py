@@ -100,6 +100,26 @@ def test_short_answers_are_filled_from_the_text_and_that_is_told(mtp: Mtp) -> No
     assert "the text's own" in done.err
 
 
+@pytest.mark.parametrize("words", [20, 26, 30])
+def test_filling_takes_what_fits_where_the_weightiest_line_does_not(mtp: Mtp, words: int) -> None:
+    long = (
+        "Ben: The roof of the old town library leaks at four places and the council knows it " + "well " * 25
+    )
+    lines = [
+        "Anna: The roof of the old town library leaks.",
+        long,
+        "Anna: It rains on the old books there.",
+        long,
+    ]
+    done = mtp(
+        FakeEngine(lambda prompt: " the roof that leaks."),
+        *("summarize", "--length", str(words), "--format", "json"),
+        stdin="\n".join(lines * 2),
+    )
+    record = json.loads(done.text)
+    assert 0.75 * words <= record["words"] <= 1.25 * words, record["summary"]
+
+
 @pytest.mark.parametrize(
     "said", ["", "no " * 200, "Here is the summary:", "<think> so what", "The roof is", "word " * 99]
 )
