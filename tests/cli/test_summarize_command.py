@@ -100,24 +100,21 @@ def test_short_answers_are_filled_from_the_text_and_that_is_told(mtp: Mtp) -> No
     assert "the text's own" in done.err
 
 
-@pytest.mark.parametrize("words", [20, 26, 30])
-def test_filling_takes_what_fits_where_the_weightiest_line_does_not(mtp: Mtp, words: int) -> None:
-    long = (
-        "Ben: The roof of the old town library leaks at four places and the council knows it " + "well " * 25
+def test_filling_takes_what_fits_where_the_weightiest_line_does_not(mtp: Mtp) -> None:
+    said = " what they have seen and heard of late, and of what may come of it for them."
+    heavy = (
+        "Ben: The roof of the old town library leaks at four places, and the council of the town knows of it."
     )
-    lines = [
-        "Anna: The roof of the old town library leaks.",
-        long,
-        "Anna: It rains on the old books there.",
-        long,
-    ]
+    lines = [heavy, "Anna: The roof leaks in three rooms.", "Ben: It rains on the books.", heavy]
     done = mtp(
-        FakeEngine(lambda prompt: " the roof that leaks."),
-        *("summarize", "--length", str(words), "--format", "json"),
-        stdin="\n".join(lines * 2),
+        FakeEngine(lambda prompt: said),
+        *("summarize", "--length", "30", "--format", "json"),
+        stdin="\n".join(lines),
     )
     record = json.loads(done.text)
-    assert 0.75 * words <= record["words"] <= 1.25 * words, record["summary"]
+    assert record["summary"].startswith("Anna and Ben") or record["summary"].startswith("Ben and Anna")
+    assert 23 <= record["words"] <= 37, record["summary"]
+    assert record["extracted_sentences"] == 1
 
 
 @pytest.mark.parametrize(
