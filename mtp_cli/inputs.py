@@ -47,6 +47,8 @@ def input_paths(paths: Sequence[str]) -> list[str]:
         if _stdin_is_terminal():
             raise UserError("no input: name a file or pipe text in; - reads standard input, --help says more")
         return [STDIN]
+    if "" in paths:
+        raise UserError("a file name is empty; check the quotes and variables of the command line")
     if list(paths).count(STDIN) > 1:
         raise UserError("standard input (-) can be read only once")
     return list(paths)

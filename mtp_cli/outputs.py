@@ -66,6 +66,16 @@ def check_target(path: Path) -> None:
         raise UserError(f"-o {path}: no permission to write there")
 
 
+def check_writable(path: Path) -> None:
+    """The same for a file that is to be written in place, if it is there."""
+    if path.is_file() and not os.access(path, os.W_OK):
+        raise UserError(f"-w {path}: no permission to write it")
+    if path.is_file() and not os.access(path.resolve().parent, os.W_OK):
+        raise UserError(
+            f"-w {path}: no permission to write in its folder, which replacing it in one step needs"
+        )
+
+
 def write_whole(path: Path, text: str) -> None:
     """Replace the file in one step: it has the old content or the new, never half. Its mode stays.
 

@@ -71,7 +71,13 @@ class Job:
         wish.verify(output=run.options.output is not None, files=files)
         if wish.interactive and not sys.stdin.isatty():
             raise UserError("-i asks a person, and standard input is no terminal; --diff shows the edits")
-        sources = self._sources(expanded(files))
+        files = expanded(files)
+        if wish.write:
+            from mtp_cli.outputs import check_writable
+
+            for file in files:
+                check_writable(Path(file))
+        sources = self._sources(files)
         readers = [self._reader(source) for source in sources]
         if run.options.dry_run:
             self._dry_run(sources, readers)

@@ -190,6 +190,11 @@ def test_key_sentences_of_anything(text: str, count: int) -> None:
     assert len(key_sentences(text, count)) <= count
 
 
+def test_key_sentences_are_whole() -> None:
+    text = "Ben: The roof leaks on the old books and\nAnna: It rains on the books too\nBen: They met the."
+    assert key_sentences(text, 3) == ["Anna: It rains on the books too."]
+
+
 def test_names_and_numbers_that_are_not_in_the_source() -> None:
     source = "The Town Library closes for eleven weeks; Anna Lee pays 415,000. At 10:30 NATO met."
     assert unsupported("The library of Anna Lee closes for 11 weeks.", source).count == 0

@@ -220,6 +220,13 @@ def test_files_that_cannot_be_read(mtp: Mtp, tmp_path: Path) -> None:
     assert "once" in mtp(None, "proofread", "-", "-").err
 
 
+@pytest.mark.parametrize("command", ["proofread", "summarize"])
+def test_an_empty_name_is_no_folder(mtp: Mtp, command: str) -> None:
+    done = mtp(None, command, "")
+    assert (done.code, done.out) == (2, b"")
+    assert done.err == "mtp: a file name is empty; check the quotes and variables of the command line\n"
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs permissions that hold")
 def test_file_without_permission(mtp: Mtp, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("a")
