@@ -59,6 +59,11 @@ def read_raw(path: str, waiting: Callable[[], None]) -> bytes:
     return _read_stdin(waiting) if path == STDIN else _read_file(path, binary=True)
 
 
+def read_text_file(path: str) -> str:
+    """The text of one file that is named by an option. Raises UserError."""
+    return _decode(path, _read_file(path)).text
+
+
 def shown_name(path: str) -> str:
     """What a person calls it."""
     return "standard input" if path == STDIN else path

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mtp_cli.exits import UserError
+from mtp_cli.inputs import read_text_file
 from mtp_cli.readers import Kind
 from mtp_cli.readers.document import one_line
 from mtp_cli.readers.plain import messages
@@ -35,10 +36,7 @@ class Item:
 
 def read_items(path: Path, limit: int, kind: Kind | None) -> list[Item]:
     """Lines of a JSON-lines file. Raises UserError."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    lines = read_text_file(str(path)).splitlines()
     found: list[Item] = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or (limit and len(found) >= limit):

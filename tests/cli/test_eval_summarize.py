@@ -10,6 +10,7 @@ import pytest
 
 from cli.conftest import Outcome
 from cli.fake_engine import FakeEngine
+from mtp_cli.evaluate.proofreading import read_items as read_sentences
 from mtp_cli.evaluate.summaries import Item, Rouge, lead, lexrank, read_items
 from mtp_cli.exits import UserError
 from mtp_cli.readers import Kind
@@ -54,8 +55,11 @@ def test_wrong_data_is_one_line(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "x.jsonl").write_text(text)
     with pytest.raises(UserError, match=says):
         read_items(tmp_path / "x.jsonl", 0, None)
-    with pytest.raises(UserError, match="cannot read"):
-        read_items(tmp_path / "none", 0, None)
+    (tmp_path / "bin").write_bytes(b"\xff{}")
+    for name, wrong in (("none", "no such file"), ("bin", "not valid UTF-8"), ("", "is a folder")):
+        for read in (lambda path: read_items(path, 0, None), lambda path: read_sentences(path, 0)):
+            with pytest.raises(UserError, match=wrong):
+                read(tmp_path / name)
 
 
 def test_report(mtp: Mtp, data: Path) -> None:
