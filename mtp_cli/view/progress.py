@@ -135,6 +135,7 @@ class Progress:
             (short, left, speed, drafting_short),
             (short, left, speed),
             (short, left),
+            *([(self._part.strip(), left)] if self._part and left else []),
             (short,),
         ]
         self._line.show(["  ".join(part for part in variant if part) for variant in variants])

@@ -10,7 +10,7 @@ from mtp_cli.events import DraftCounts, EndEvent, FinishReason, PrefillEvent, St
 from mtp_cli.meters.energy import EnergyMeter
 from mtp_cli.meters.estimate import constants_for
 from mtp_cli.meters.time import RunMeter
-from mtp_cli.tasks.job import Part, Reading
+from mtp_cli.tasks.job import Part, Plan, Reading
 from mtp_cli.view.live import LiveLine
 from mtp_cli.view.progress import Progress
 from mtp_cli.view.terminal import char_width, fit, use_colour
@@ -174,6 +174,24 @@ def test_every_stage_fits(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "10.0 tok/s" in screen.shown
     progress.clear()
     assert screen.shown == ""
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(40, "part 3/46  8 min left"), (80, "reading part 3/46 1,412/2,048 tokens")]
+)
+def test_time_left_is_shown_at_any_width(width: int, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(0, 1000, 5))
+    monkeypatch.setattr("mtp_cli.meters.remaining.clock", lambda: float(next(now)))
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("mtp_cli.view.live._INTERVAL", -1)
+    screen = Terminal(width)
+    progress = Progress(RunMeter(), quiet=False, colour="auto", streaming=False, stream=screen)
+    progress.hear(Plan(92330, 46))
+    for number, done in ((1, 0.0), (2, 0.02), (3, 0.04)):
+        progress.hear(Part(number, 46, "part", done))
+    progress.hear(Reading(1412, 2048))
+    assert screen.shown.startswith(shown)
+    assert "8 min left" in screen.shown
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])
