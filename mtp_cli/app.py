@@ -77,6 +77,8 @@ def run(arguments: Sequence[str]) -> int:
             },
         )
     except SystemExit:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # Typer's way to end: the reader has gone
+            return ExitStatus.OK
         raise
     except typer.Abort:
         print("mtp: interrupted", file=sys.stderr)
@@ -104,11 +106,22 @@ def _settings(program: Any) -> dict[str, dict[str, Setting]]:
     return found
 
 
+def _plain(message: str) -> str:
+    """Without names of types."""
+    for name, word in (
+        ("int range", "whole number"),
+        ("integer range", "whole number"),
+        ("float range", "number"),
+    ):
+        message = message.replace(f"is not a valid {name}", f"is not a {word}")
+    return message
+
+
 def _usage(error: Any, found: dict[str, dict[str, Setting]]) -> int:
     """A wrong command line: one line, and where the help is. No command at all: the help itself."""
     from mtp_cli.exits import ExitStatus, one_line
 
-    message = error.format_message()
+    message = _plain(error.format_message())
     context = getattr(error, "ctx", None)
     if not message or message.startswith("Usage:"):
         print(message or (context.get_help() if context else ""), file=sys.stderr)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mtp_cli.encodings import PLAIN, Decoded, NoTextError, decode, refuse_binary
 from mtp_cli.exits import UserError
 
 STDIN = "-"
 _WAIT_SECONDS = 1.0
 _SNIFF_BYTES = 8192
-_SIGNATURES = {b"%PDF-": "a PDF", b"PK\x03\x04": "a ZIP or office document", b"GGUF": "a model file"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,13 @@ class Source:
 
     name: str
     text: str
-    bom: bool = False
+    form: Decoded = PLAIN
+    """how it is written in the file"""
+
+    @property
+    def mark(self) -> str:
+        """What the text begins with on its way out, which is in UTF-8."""
+        return "\ufeff" if self.form.bom and self.form.encoding == "utf-8" else ""
 
 
 def read_inputs(paths: Sequence[str], waiting: Callable[[], None]) -> list[Source]:
@@ -41,6 +47,8 @@ def input_paths(paths: Sequence[str]) -> list[str]:
         if _stdin_is_terminal():
             raise UserError("no input: name a file or pipe text in; - reads standard input, --help says more")
         return [STDIN]
+    if "" in paths:
+        raise UserError("a file name is empty; check the quotes and variables of the command line")
     if list(paths).count(STDIN) > 1:
         raise UserError("standard input (-) can be read only once")
     return list(paths)
@@ -49,6 +57,11 @@ def input_paths(paths: Sequence[str]) -> list[str]:
 def read_raw(path: str, waiting: Callable[[], None]) -> bytes:
     """All bytes of a file of any kind; "-": of standard input. Raises UserError or KeyboardInterrupt."""
     return _read_stdin(waiting) if path == STDIN else _read_file(path, binary=True)
+
+
+def read_text_file(path: str) -> str:
+    """The text of one file that is named by an option. Raises UserError."""
+    return _decode(path, _read_file(path)).text
 
 
 def shown_name(path: str) -> str:
@@ -111,23 +124,16 @@ def _reason(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
-def _refuse_binary(name: str, data: bytes) -> None:
-    for signature, what in _SIGNATURES.items():
-        if data.startswith(signature):
-            raise UserError(f"{name} is {what}, not text; convert it to plain text first")
-    if b"\0" in data[:_SNIFF_BYTES]:
-        hint = "; it may be UTF-16: save it as UTF-8" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
-        raise UserError(f"{name} is a binary file, not text{hint}")
+def _refuse_binary(name: str, head: bytes) -> None:
+    try:
+        refuse_binary(head)
+    except NoTextError as error:
+        raise UserError(f"{name} is {error}") from None
 
 
 def _decode(name: str, data: bytes) -> Source:
-    _refuse_binary(name, data)
-    bom = data.startswith(b"\xef\xbb\xbf")
-    skipped = 3 if bom else 0
     try:
-        return Source(name, data[skipped:].decode("utf-8"), bom)
-    except UnicodeDecodeError as error:
-        offset = skipped + error.start
-        raise UserError(
-            f"{name} is not valid UTF-8: byte 0x{data[offset]:02x} at offset {offset}; save it as UTF-8"
-        ) from None
+        found = decode(data)
+    except NoTextError as error:
+        raise UserError(f"{name} is {error}") from None
+    return Source(name, found.text, found)

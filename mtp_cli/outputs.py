@@ -66,6 +66,16 @@ def check_target(path: Path) -> None:
         raise UserError(f"-o {path}: no permission to write there")
 
 
+def check_writable(path: Path) -> None:
+    """The same for a file that is to be written in place, if it is there."""
+    if path.is_file() and not os.access(path, os.W_OK):
+        raise UserError(f"-w {path}: no permission to write it")
+    if path.is_file() and not os.access(path.resolve().parent, os.W_OK):
+        raise UserError(
+            f"-w {path}: no permission to write in its folder, which replacing it in one step needs"
+        )
+
+
 def write_whole(path: Path, text: str) -> None:
     """Replace the file in one step: it has the old content or the new, never half. Its mode stays.
 
@@ -108,14 +118,9 @@ def _umask() -> int:
     return mask
 
 
-def write_back(name: str, old: str, new: str, *, backup: bool) -> None:
-    """Put `new` in the place of a file's `old` text in one step; its mode stays. `backup`: the old file stays
-    beside it as NAME.bak. Raises UserError, also when the file is no longer what was read."""
-    write_bytes(name, old.encode("utf-8"), new.encode("utf-8"), backup=backup)
-
-
 def write_bytes(name: str, old: bytes, new: bytes, *, backup: bool) -> None:
-    """The same for bytes."""
+    """Put `new` in the place of a file's `old` content in one step; its mode stays. `backup`: the old file
+    stays beside it as NAME.bak. Raises UserError, also when the file is no longer what was read."""
     path = Path(name)
     try:
         data = path.read_bytes()

@@ -74,9 +74,9 @@ def eval_summarize(
 ) -> None:
     """Summarize texts that have reference summaries and compare.
 
-    ROUGE F-measures (extra eval) beside those of the first three lines or sentences of each text, how many
-    asked lengths are kept, unfinished sentences, preambles, loops, and names and numbers that are not in the
-    text."""
+    ROUGE F-measures (extra eval) beside those of the first three lines or sentences of each text and of the
+    three that sumy's LexRank finds the weightiest, how many asked lengths are kept, unfinished sentences,
+    preambles, loops, and names and numbers that are not in the text."""
     options = Options(
         model=model,
         output=output,

@@ -48,8 +48,8 @@ class Done:
 
     @property
     def mark(self) -> str:
-        """The byte-order mark, where the file has one."""
-        return "\ufeff" if self.source.bom else ""
+        """See Source."""
+        return self.source.mark
 
 
 class Job:
@@ -71,7 +71,13 @@ class Job:
         wish.verify(output=run.options.output is not None, files=files)
         if wish.interactive and not sys.stdin.isatty():
             raise UserError("-i asks a person, and standard input is no terminal; --diff shows the edits")
-        sources = self._sources(expanded(files))
+        files = expanded(files)
+        if wish.write:
+            from mtp_cli.outputs import check_writable
+
+            for file in files:
+                check_writable(Path(file))
+        sources = self._sources(files)
         readers = [self._reader(source) for source in sources]
         if run.options.dry_run:
             self._dry_run(sources, readers)
@@ -144,8 +150,8 @@ class Job:
             if run.streaming:
                 run.out.write(done.mark + source.text)
             return done
-        if source.bom and run.streaming:
-            run.out.write("\ufeff")
+        if run.streaming:
+            run.out.write(source.mark)
         found = self._proofreader().run(document, read)
         counts = run.count(lambda: self._exact().run(document, read).text, found.text)
         return Done(source, found, counts)
@@ -188,14 +194,15 @@ class Job:
         return replace(done, found=replace(done.found, chosen=frozenset(taken)))
 
     def _write(self, done: Done) -> None:
-        from mtp_cli.outputs import write_back, write_bytes
+        from mtp_cli.outputs import write_bytes
 
         name, found = done.source.name, done.found
         if found.applied and name in self._words:
             word = self._words[name]
             write_bytes(name, word.data, word.saved(found.applied), backup=self._wish.backup)
         elif found.applied:
-            write_back(name, done.mark + found.source, done.mark + found.text, backup=self._wish.backup)
+            form = done.source.form
+            write_bytes(name, form.encode(found.source), form.encode(found.text), backup=self._wish.backup)
         left = f", {count_of(found.refused, 'unsafe edit')} left out" if found.refused else ""
         if found.applied or found.refused:
             self._run.progress.note(f"{name}: {count_of(found.applied)}{left}")

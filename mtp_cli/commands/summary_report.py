@@ -20,7 +20,7 @@ def record_of(document: Document, wish: Wish, found: Summary) -> dict[str, Any]:
         "style": wish.style.value,
         "input": document.kind.value,
         "words": found.words,
-        "asked_words": wish.length.words or None,
+        "asked_words": wish.length.words if wish.length.strict else None,
         "language": language,
         "asked_language": wish.language or None,
         "input_tokens": found.input_tokens,
@@ -64,11 +64,11 @@ def warnings(found: Summary, wish: Wish, what: str) -> list[str]:
     language = language_of(found.text)
     if wish.language and language and language != wish.language:
         said.append(f"asked for {NAMES[wish.language]}, but {what} is in {NAMES[language]}")
-    return said
+    return said + _inventions(found)
 
 
-def remarks(found: Summary) -> list[str]:
-    """With -v: what stands in the summary and not in the text."""
+def _inventions(found: Summary) -> list[str]:
+    """What stands in the summary and not in the text."""
     facts = found.unsupported
     if not facts.count:
         return []

@@ -15,6 +15,7 @@ from mtp_cli.events import FinishReason
 from mtp_cli.exits import ExitStatus, UserError
 from mtp_cli.outputs import check_target
 from mtp_cli.readers import Document, Kind
+from mtp_cli.readers.document import counted
 from mtp_cli.tasks.job import JobEvent, PartDone, Plan, Text
 from mtp_cli.tasks.summary_wish import Style, Wish
 
@@ -39,9 +40,10 @@ class SummaryRun:
         self._run = run
         self._wanted = wanted
         if wanted.form is SummaryFormat.jsonl:
-            run.streaming = False
+            run.streaming, run.records = False, True
         self._lines = ""
         self._parts: PartsFile | None = None
+        self._done = 0
 
     def work(self, files: list[str]) -> ExitStatus:
         """Raises what `run_guarded` knows how to tell."""
@@ -74,11 +76,11 @@ class SummaryRun:
 
     def _tell_kept(self) -> None:
         if self._parts is not None and self._parts.written:
-            number = self._parts.written
-            self._run.progress.note(
-                f"{number} finished part{'s' * (number > 1)} kept in {self._wanted.resume}; the same command "
-                "goes on there"
-            )
+            kept = counted(self._parts.written, "finished part")
+            self._run.progress.note(f"{kept} kept in {self._wanted.resume}; the same command goes on there")
+        elif self._parts is None and self._done and self._wanted.form is not SummaryFormat.jsonl:
+            lost = counted(self._done, "finished part")
+            self._run.progress.note(f"{lost} lost; with --resume FILE the next run would go on from there")
 
     def _finish(self, results: list[Result]) -> None:
         run = self._run
@@ -156,12 +158,10 @@ class SummaryRun:
                 f"{document.name}: {error}; --on-overflow chunk reads it in parts, or use a larger --ctx",
                 ExitStatus.TOO_LONG,
             ) from None
-        from mtp_cli.commands.summary_report import record_of, remarks, warnings
+        from mtp_cli.commands.summary_report import record_of, warnings
 
         what = f"the summary of {document.name}" if lead.strip("\n# ") else "the summary"
         run.warnings += warnings(found, wish, what)
-        if run.options.verbose:
-            run.warnings += remarks(found)
         counts = run.count(lambda: work(run.exact_drafting(), lambda event: None).run().text, found.text)
         return found.text, record_of(document, wish, found) | counts
 
@@ -205,6 +205,7 @@ class SummaryRun:
             "sentences": event.text.splitlines(),
             "key": event.key,
         }
+        self._done += 1
         if self._parts is not None and not event.kept:
             self._parts.add(record)
         if self._wanted.form is SummaryFormat.jsonl:

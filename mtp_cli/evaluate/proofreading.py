@@ -12,6 +12,7 @@ from typing import Any
 from mtp_cli.evaluate.gleu import gleu
 from mtp_cli.evaluate.tokens import tokenised
 from mtp_cli.exits import UserError
+from mtp_cli.inputs import read_text_file
 from mtp_cli.tasks.pieces import pieces
 
 
@@ -60,10 +61,7 @@ def read_items(path: Path, limit: int) -> list[Item]:
     """JSON lines with "source" (or "text") and maybe "references", or plain lines of right sentences.
 
     Raises UserError."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {str(error).lower()}") from None
+    lines = read_text_file(str(path)).splitlines()
     items = [_item(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not items:
         raise UserError(f"{path}: there is nothing in it")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mtp_cli.exits import UserError
+from mtp_cli.inputs import read_text_file
 from mtp_cli.readers import Kind
+from mtp_cli.readers.document import one_line
 from mtp_cli.readers.plain import messages
 from mtp_cli.tasks.gate import strip_preamble
 from mtp_cli.tasks.split import sentences
 from mtp_cli.tasks.summary_wish import Wish
-from mtp_cli.tasks.wording import is_circling, is_finished, is_repeat
+from mtp_cli.tasks.wording import content_words, has_false_end, is_circling, is_finished, is_repeat
 
 TEXT_FIELDS = ("dialogue", "article", "text", "document", "source", "turns", "prompt")
 REFERENCE_FIELDS = ("summary", "reference", "highlights", "summaries", "references")
@@ -34,10 +36,7 @@ class Item:
 
 def read_items(path: Path, limit: int, kind: Kind | None) -> list[Item]:
     """Lines of a JSON-lines file. Raises UserError."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    lines = read_text_file(str(path)).splitlines()
     found: list[Item] = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or (limit and len(found) >= limit):
@@ -71,6 +70,27 @@ def lead(item: Item, count: int = 3) -> str:
     if item.kind is Kind.chat:
         return " ".join(item.text.strip().splitlines()[:count])
     return " ".join(" ".join(sentence.split()) for sentence in sentences(item.text.strip())[:count])
+
+
+def lexrank(item: Item, count: int = 3) -> str | None:
+    """The `count` lines of a chat, or sentences of anything else, that sumy's LexRank finds the weightiest.
+    None: sumy is not installed."""
+    try:
+        from sumy.models.dom import ObjectDocumentModel, Paragraph, Sentence
+        from sumy.summarizers.lex_rank import LexRankSummarizer
+    except ImportError:
+        return None
+    rows = item.text.splitlines() if item.kind is Kind.chat else sentences(item.text)
+    flat = [one_line(row) for row in rows if row.strip()]
+    document = ObjectDocumentModel([Paragraph([Sentence(row, _Words()) for row in flat])])
+    return " ".join(str(sentence) for sentence in LexRankSummarizer()(document, count))
+
+
+class _Words:
+    """What sumy asks of a tokenizer; its own one needs data from the net."""
+
+    def to_words(self, text: str) -> tuple[str, ...]:
+        return tuple(content_words(text))
 
 
 class Rouge:
@@ -107,12 +127,22 @@ def faults(records: Sequence[dict[str, Any]], wish: Wish) -> dict[str, Any]:
     texts = [str(record["summary"]) for record in records]
     last = [re.split(r"\n", text)[-1] for text in texts]
     length = wish.length
-    kept = [length.least <= record["words"] <= length.most for record in records] if length.words else []
+    kept = [
+        length.kept(record["words"], len(sentences(text)))
+        for record, text in zip(records, texts, strict=True)
+    ]
     return {
         "texts": len(records),
         "mean_words": round(sum(record["words"] for record in records) / len(records), 1),
-        "length_kept": sum(kept) if kept else None,
-        "unfinished": sum(not is_finished(line) for line in last) if not wish.one_line else None,
+        "length_kept": None if None in kept else sum(map(bool, kept)),
+        "unfinished": (
+            sum(
+                not is_finished(line) or any(map(has_false_end, sentences(text)))
+                for line, text in zip(last, texts, strict=True)
+            )
+            if not wish.one_line
+            else None
+        ),
         "preambles": sum(strip_preamble(text) != text for text in texts),
         "loops": sum(_loops(text) for text in texts),
         "own_sentences_of_the_text": sum(record["extracted_sentences"] > 0 for record in records),
@@ -132,15 +162,12 @@ def report(
     """Everything, for JSON."""
     rouge = Rouge()
     said = [str(record["summary"]) for record in records]
-    scores: dict[str, Callable[[Item, str], str]] = {
-        "mtp": lambda item, summary: summary,
-        "lead-3": lambda item, summary: lead(item),
-    }
+    made: dict[str, list[str]] = {"mtp": said, "lead-3": [lead(item) for item in items]}
+    if any(item.references for item in items) and rouge.available:
+        ranked = [text for text in map(lexrank, items) if text is not None]
+        made |= {"LexRank-3": ranked} if len(ranked) == len(items) else {}
     return {
-        "rouge": {
-            name: rouge.mean([(made(item, text), item) for item, text in zip(items, said, strict=True)])
-            for name, made in scores.items()
-        },
+        "rouge": {name: rouge.mean(list(zip(texts, items, strict=True))) for name, texts in made.items()},
         "rouge_available": rouge.available,
         **faults(records, wish),
         "seconds": round(seconds, 2),

@@ -6,14 +6,25 @@ document(name, data, Kind.chat)         # what the text is, where a person said 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from mtp_cli.encodings import in_utf8
 from mtp_cli.readers.document import Document, Kind, Message, ReadError
 from mtp_cli.readers.formats import SUFFIXES, format_of
+from mtp_cli.readers.wraps import unwrapped
 
 __all__ = ["SUFFIXES", "Document", "Kind", "Message", "ReadError", "document"]
 
 
 def document(name: str, data: bytes, kind: Kind | None = None) -> Document:
     """The text of a file. `kind` None: guessed. Raises ReadError, of one line, for what cannot be read."""
+    found = _read(name, in_utf8(data), kind)
+    if found.kind in (Kind.article, Kind.mail):
+        return replace(found, text=unwrapped(found.text))
+    return found
+
+
+def _read(name: str, data: bytes, kind: Kind | None) -> Document:
     form = format_of(name, data)
     if form == "pdf":
         from mtp_cli.readers import pdf

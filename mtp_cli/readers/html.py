@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from html.parser import HTMLParser
 
@@ -122,7 +123,8 @@ def _tidy(blocks: list[str]) -> str:
 
 def _decode(name: str, data: bytes) -> str:
     declared = _CHARSET.search(data[:2048])
-    if declared and declared[1].lower() not in (b"utf-8", b"utf8"):
+    marked = data.startswith(codecs.BOM_UTF8)  # which knows better
+    if declared and not marked and declared[1].lower() not in (b"utf-8", b"utf8"):
         try:
             return data.decode(declared[1].decode("ascii"))
         except LookupError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -22,6 +23,7 @@ _SIGNATURE = re.compile(r"^-- ?$")
 
 def read(name: str, data: bytes, kind: Kind, *, mailbox: bool) -> Document:
     """One or many mails. Raises ReadError."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     mails = [mail for mail in _split(data) if mail.strip()] if mailbox else [data]
     messages: list[Message] = []
     texts: list[str] = []

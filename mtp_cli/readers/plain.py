@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import re
 
+from mtp_cli import encodings
 from mtp_cli.readers.document import Document, Kind, Message, ReadError, chat_text, notification_text
-
-_SIGNATURES = {
-    b"PK\x03\x04": "a ZIP or office document",
-    b"GGUF": "a model file",
-    b"\xd0\xcf\x11\xe0": "an old office document",
-}
-_SNIFF_BYTES = 8192
 
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _HOUR = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
@@ -38,21 +32,11 @@ _CLOCK = re.compile(
 
 
 def decode(name: str, data: bytes) -> str:
-    """UTF-8 text without a byte-order mark. Raises ReadError."""
-    for signature, what in _SIGNATURES.items():
-        if data.startswith(signature):
-            raise ReadError(f"{name} is {what}, not text; convert it to plain text first")
-    if b"\0" in data[:_SNIFF_BYTES]:
-        hint = "; it may be UTF-16: save it as UTF-8" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
-        raise ReadError(f"{name} is a binary file, not text{hint}")
-    skipped = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    """The text without a byte-order mark. Raises ReadError."""
     try:
-        return data[skipped:].decode("utf-8")
-    except UnicodeDecodeError as error:
-        offset = skipped + error.start
-        raise ReadError(
-            f"{name} is not valid UTF-8: byte 0x{data[offset]:02x} at offset {offset}; save it as UTF-8"
-        ) from None
+        return encodings.decode(data).text
+    except encodings.NoTextError as error:
+        raise ReadError(f"{name} is {error}") from None
 
 
 def read(name: str, text: str, kind: Kind | None) -> Document:

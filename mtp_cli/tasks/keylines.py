@@ -9,7 +9,15 @@ from collections.abc import Sequence
 
 from mtp_cli.readers.document import one_line
 from mtp_cli.tasks.split import sentences
-from mtp_cli.tasks.wording import content_words, finished, is_finished, is_repeat, word_count
+from mtp_cli.tasks.wording import (
+    content_words,
+    finished,
+    has_false_end,
+    is_cut,
+    is_finished,
+    is_repeat,
+    word_count,
+)
 
 _LEAST_WORDS, _MOST_WORDS = 4, 45
 _MOST_SENTENCES = 4000
@@ -58,7 +66,8 @@ def _candidates(text: str) -> list[tuple[str, list[str]]]:
         rows = lines if _is_list(lines) else sentences(paragraph)
         for row in rows:
             flat = re.sub(r"^(?:[-*+•]|\d+[.)])\s+", "", one_line(row))
-            if _LEAST_WORDS <= word_count(flat) <= _MOST_WORDS and (is_finished(flat) or len(rows) > 1):
+            whole = is_finished(flat) or (len(rows) > 1 and not is_cut(flat))
+            if _LEAST_WORDS <= word_count(flat) <= _MOST_WORDS and whole and not has_false_end(flat):
                 found.append((flat, [word for word in content_words(flat) if word not in _COMMON]))
         if len(found) >= _MOST_SENTENCES:
             break

@@ -68,10 +68,24 @@ class Saying:
     def fill(self, source: Sequence[str]) -> None:
         """Fewer words than asked for: sentences of the source, the weightiest first, until they are met."""
         length = self._wish.length
-        missing = length.words - word_count(" ".join(self.sentences))
-        if missing <= length.words - length.least:
+        words = word_count(" ".join(self.sentences))
+        missing, room = length.words - words, length.most - words
+        if words >= length.least:
             return
-        more = key_sentences("\n\n".join(source), -(-missing // _WORDS_A_SENTENCE), self.sentences)
-        for sentence in fit(more, missing, length.most - length.words + missing):
-            if word_count(" ".join([*self.sentences, sentence])) <= length.most:
-                self.say(sentence)
+        text = "\n\n".join(source)
+        chosen: list[str] = []
+        for more in (1, 2, 4, 8):  # the weightiest few may be too long or too short together
+            count = more * -(-missing // _WORDS_A_SENTENCE)
+            found = key_sentences(text, count, self.sentences)
+            least = length.least - words
+            chosen = [row for row in fit(found, missing, room) if word_count(row) <= room]
+            chosen = (
+                chosen
+                or [row for row in (shortened(row, room, least) for row in found) if word_count(row) <= room][
+                    :1
+                ]
+            )
+            if word_count(" ".join(chosen)) >= least:
+                break
+        for sentence in chosen:
+            self.say(sentence)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mtp_cli.readers.document import one_line
 from mtp_cli.tasks.gate import first_sentence_end, is_looping, strip_preamble
 from mtp_cli.tasks.summary_wish import Length
-from mtp_cli.tasks.wording import finished, is_circling, is_repeat, word_count
+from mtp_cli.tasks.wording import finished, is_circling, is_cut, is_finished, is_repeat, word_count
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _THINKING = re.compile(r"<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?\Z|<think(?:ing)?>", re.IGNORECASE)
@@ -34,6 +34,8 @@ _FAREWELL = re.compile(
 _ROLE = re.compile(r"(?:user|assistant|human|system)\s*(?::|\Z)|###?\s*\w+:?\Z|<\|?\w+\|?>", re.IGNORECASE)
 _LABEL_WORDS = 10
 _MOST_REPEATS = 1
+_AHEAD = 5
+"""Characters that show whether a line begins with the mark of a list."""
 
 
 class SummaryGate:
@@ -106,21 +108,38 @@ class SummaryGate:
     def close(self, *, complete: bool) -> None:
         """The answer is over; `complete`: the model, or a stop text, ended it, and no limit."""
         self._buffer = _THOUGHT.sub("", self._buffer).partition("<think")[0]
-        self._take_whole_sentences()
+        self._take_whole_sentences(ahead=1)
+        complete = complete or self._buffer.endswith("\n")
         rest, self._buffer, self._opening = self.rest, "", 0
-        if rest and not self.stopped and (complete or finished(rest) == rest):
+        if rest and not self.stopped and (finished(rest) == rest or (complete and not is_cut(rest))):
             self._take(rest)
         self.stopped = True
 
-    def _take_whole_sentences(self) -> None:
+    def _take_whole_sentences(self, ahead: int = _AHEAD) -> None:
         while not self.stopped:
             marker = _NUMBER.match(self._buffer)  # its full stop ends no sentence
             start = marker.end() if marker else 0
-            end = start + first_sentence_end(self._buffer[start:])
+            end = start + self._sentence_end(start, ahead)
             if end == start:
                 return
             sentence, self._buffer, self._opening = self._buffer[:end], self._buffer[end:], 0
             self._take(sentence)
+
+    def _sentence_end(self, start: int, ahead: int) -> int:
+        """Where the first sentence of the buffer ends, counted from `start`; 0: not yet. At the end of a line
+        that ends no sentence, the next `ahead` characters tell whether the line was only broken, as those of
+        the text may be."""
+        while end := first_sentence_end(self._buffer[start:]):
+            line, after = self._buffer[start : start + end], self._buffer[start + end :]
+            if is_finished(line) or not after.startswith("\n"):
+                return end
+            if len(after.strip()) < ahead and after.count("\n") < 2:
+                return 0
+            rest = after.lstrip()
+            if after[: len(after) - len(rest)].count("\n") > 1 or not _goes_on(line, rest):
+                return end
+            self._buffer = f"{self._buffer[: start + end].rstrip()} {rest}"
+        return 0
 
     def _take(self, sentence: str) -> None:
         text = self._cleaned(sentence)
@@ -134,6 +153,8 @@ class SummaryGate:
             self.stopped = True
         elif is_circling(text):
             self.stopped = self.looped = True
+        elif is_cut(text):
+            return
         elif is_repeat(text, [*self._said, *self.sentences]):
             self._repeats += 1
             self.stopped = self.looped = self._repeats > _MOST_REPEATS
@@ -167,3 +188,8 @@ class SummaryGate:
             and self._words + self._words // len(self.sentences) // 2 >= self._length.words
         ):
             self.stopped = True
+
+
+def _goes_on(line: str, after: str) -> bool:
+    """True when `after` is the rest of the sentence that `line` begins."""
+    return after[:1].islower() or (is_cut(line) and not _MARKER.match(after))

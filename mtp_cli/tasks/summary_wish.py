@@ -40,6 +40,12 @@ class Length:
     def __str__(self) -> str:
         return self.name
 
+    def kept(self, words: int, sentences: int) -> bool | None:
+        """Whether a summary of that size meets it; None: no length was asked for."""
+        if self.strict:
+            return self.least <= words <= self.most
+        return sentences <= self.sentences if self.sentences else None
+
     @property
     def least(self) -> int:
         """Fewest words that still meet it."""

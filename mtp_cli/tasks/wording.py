@@ -11,6 +11,16 @@ _CLAUSE = re.compile(
     r"\s*(?:[,;:–—]|\s-\s|\()\s*|\s+(?=(?:which|because|while|although|after|before|when|where|who|and|but)\s)"
 )
 _ENDS = (".", "!", "?", "…", "。", "！", "？")
+_OPEN_WORDS = """
+the a an of and or but nor from with their its his her our your my than into as if because while although
+whose every each between during among upon onto via per such very will would could should shall must is are
+was were be been being has have had does did which who whom where when whether that by for at in on to under
+over against without within toward towards
+"""
+_OPEN = frozenset(_OPEN_WORDS.split())
+"""Words after which an English sentence nearly always goes on."""
+_MUST_GO_ON_WORDS = "the a an and or but nor their our your my whose every because although than"
+_MUST_GO_ON = frozenset(_MUST_GO_ON_WORDS.split())
 _CLOSING = "\"'”’»)]"
 _CONTENT = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
 _SAME_SHARE = 0.8
@@ -27,6 +37,23 @@ def word_count(text: str) -> int:
 def is_finished(sentence: str) -> bool:
     """True for a sentence with a mark at its end."""
     return sentence.rstrip().rstrip(_CLOSING).endswith(_ENDS)
+
+
+def is_cut(sentence: str) -> bool:
+    """True for a sentence that stops in the middle: no mark at its end, and its last word is one that others
+    follow."""
+    text = sentence.rstrip()
+    return bool(text) and not is_finished(text) and (text[-1] in ",–—-(/" or _last_word(text) in _OPEN)
+
+
+def has_false_end(sentence: str) -> bool:
+    """True for a sentence whose full stop stands behind a word after which more must come."""
+    return is_finished(sentence) and _last_word(sentence) in _MUST_GO_ON
+
+
+def _last_word(text: str) -> str:
+    found = re.search(r"([^\W\d_]+)[^\w]*\Z", text)
+    return found[1].lower() if found else ""
 
 
 def finished(sentence: str) -> str:

@@ -129,6 +129,36 @@ def test_no_text_breaks_a_reader(text: str, kind: str) -> None:
     assert result.count("\r") == text.count("\r")
 
 
+def test_long_rows_are_cut_outside_of_what_stays() -> None:
+    text = "\n".join(
+        f"Kim Lee the {number}th <kim{number} at exmaple.org> goes there" for number in range(60)
+    )
+    rows = [sentence.stretch.text for sentence in read(text, "text", "a").sentences()]
+    assert "".join(rows) == text
+    assert len(rows) > 1
+    assert all(row.count("<") == row.count(">") for row in rows)
+    tags = "".join(f'<a href="http://x.org/{number}"></a>' for number in range(99))
+    rows = [sentence.stretch.text for sentence in read(tags, "text", "a").sentences()]
+    assert "".join(rows) == tags
+    assert all(row.startswith("<") and row.endswith(">") for row in rows)
+
+
+@pytest.mark.parametrize("mark", ["**", "->", "=>", "--", "* [ ]", "•"])
+def test_marks_and_rules_in_plain_text_are_no_prose(mark: str) -> None:
+    text = f"  {mark} teh house\n  -----+-----\n  {mark} teh page\n"
+    assert [sentence.stretch.text.strip() for sentence in read(text, "text", "a").sentences()] == [
+        "teh house",
+        "teh page",
+    ]
+    assert corrected(text, "text").text.count("-----+-----\n") == 1
+
+
+def test_bullets_in_markdown_that_are_no_list_stay() -> None:
+    for seed in range(4):
+        result = corrected("We read teh pages:\n • teh first\n • teh second\n", "markdown", seed).text
+        assert re.fullmatch(r"[^\n]+\n • \w[^\n]*\n • \w[^\n]*\n", result)
+
+
 def test_word_documents(tmp_path: Path, mtp: Callable[..., Outcome]) -> None:
     docx = pytest.importorskip("docx", reason="python-docx is an extra")
     page = tmp_path / "page.docx"

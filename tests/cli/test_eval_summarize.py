@@ -10,7 +10,8 @@ import pytest
 
 from cli.conftest import Outcome
 from cli.fake_engine import FakeEngine
-from mtp_cli.evaluate.summaries import Item, Rouge, lead, read_items
+from mtp_cli.evaluate.proofreading import read_items as read_sentences
+from mtp_cli.evaluate.summaries import Item, Rouge, lead, lexrank, read_items
 from mtp_cli.exits import UserError
 from mtp_cli.readers import Kind
 
@@ -54,8 +55,11 @@ def test_wrong_data_is_one_line(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "x.jsonl").write_text(text)
     with pytest.raises(UserError, match=says):
         read_items(tmp_path / "x.jsonl", 0, None)
-    with pytest.raises(UserError, match="cannot read"):
-        read_items(tmp_path / "none", 0, None)
+    (tmp_path / "bin").write_bytes(b"\xff{}")
+    for name, wrong in (("none", "no such file"), ("bin", "not valid UTF-8"), ("", "is a folder")):
+        for read in (lambda path: read_items(path, 0, None), lambda path: read_sentences(path, 0)):
+            with pytest.raises(UserError, match=wrong):
+                read(tmp_path / name)
 
 
 def test_report(mtp: Mtp, data: Path) -> None:
@@ -85,6 +89,42 @@ def test_rouge(mtp: Mtp, data: Path) -> None:
     item = Item("x", ("The roof leaks.",), Kind.article)
     assert Rouge().mean([("The roof leaks.", item)]) == {"rouge1": 1.0, "rouge2": 1.0, "rougeL": 1.0}
     assert Rouge().mean([("x", Item("x", (), Kind.article))]) is None
+
+
+def test_short_is_a_number_of_sentences(mtp: Mtp, data: Path) -> None:
+    arguments = ("eval", "summarize", "--data", str(data), "--format", "json", "--length")
+    engine = FakeEngine(lambda prompt: " It is. The roof leaks. They met on the hill.")
+    assert json.loads(mtp(engine, *arguments, "short").text)["length_kept"] == 3
+    assert json.loads(mtp(engine, *arguments, "90").text)["length_kept"] == 0
+    assert json.loads(mtp(engine, *arguments, "medium").text)["length_kept"] is None
+
+
+def test_lexrank_takes_lines_of_the_text_itself(data: Path) -> None:
+    pytest.importorskip("sumy")
+    one, two, _ = read_items(data, 0, None)
+    assert lexrank(one, 4) == "The roof leaks. It is old. It is wet. It is late."
+    assert lexrank(two, 4) == "Anna: Hi. Ben: Hello. Anna: Rain? Ben: Yes."
+    rows = ("Cats sleep all day long.", "Rain fell.", "Old cats sleep all day long.", "Cats sleep long.")
+    item = Item(" ".join(rows), ("x",), Kind.article)
+    assert (lexrank(item, 1) or "").startswith("Cats")
+
+
+def test_without_sumy_there_is_no_lexrank(mtp: Mtp, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rouge_score")
+    arguments = ("eval", "summarize", "--data", str(data))
+    with monkeypatch.context() as patch:
+        patch.setitem(__import__("sys").modules, "sumy.models.dom", None)
+        assert "LexRank" not in mtp(FakeEngine(answer), *arguments).text
+    pytest.importorskip("sumy")
+    assert "LexRank-3" in mtp(FakeEngine(answer), *arguments).text
+
+
+def test_a_full_stop_does_not_finish_a_sentence(mtp: Mtp, data: Path) -> None:
+    done = mtp(
+        FakeEngine(lambda prompt: " It meets the. It leaks."),
+        *("eval", "summarize", "--data", str(data), "--format", "json"),
+    )
+    assert json.loads(done.text)["unfinished"] == 3
 
 
 def test_without_rouge_score_the_rest_is_counted(

@@ -7,12 +7,15 @@ import io
 import pytest
 
 from mtp_cli.events import DraftCounts, EndEvent, FinishReason, PrefillEvent, StepEvent
+from mtp_cli.meters.energy import EnergyMeter
+from mtp_cli.meters.estimate import constants_for
 from mtp_cli.meters.time import RunMeter
-from mtp_cli.tasks.job import Part, Reading
+from mtp_cli.tasks.job import Part, Plan, Reading
 from mtp_cli.view.live import LiveLine
 from mtp_cli.view.progress import Progress
 from mtp_cli.view.terminal import char_width, fit, use_colour
 from mtp_cli.view.timing import duration
+from mtp_cli.work import Work
 
 
 class Terminal(io.StringIO):
@@ -173,6 +176,24 @@ def test_every_stage_fits(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert screen.shown == ""
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"), [(40, "part 3/46  8 min left"), (80, "reading part 3/46 1,412/2,048 tokens")]
+)
+def test_time_left_is_shown_at_any_width(width: int, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(0, 1000, 5))
+    monkeypatch.setattr("mtp_cli.meters.remaining.clock", lambda: float(next(now)))
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("mtp_cli.view.live._INTERVAL", -1)
+    screen = Terminal(width)
+    progress = Progress(RunMeter(), quiet=False, colour="auto", streaming=False, stream=screen)
+    progress.hear(Plan(92330, 46))
+    for number, done in ((1, 0.0), (2, 0.02), (3, 0.04)):
+        progress.hear(Part(number, 46, "part", done))
+    progress.hear(Reading(1412, 2048))
+    assert screen.shown.startswith(shown)
+    assert "8 min left" in screen.shown
+
+
 @pytest.mark.parametrize("term", ["dumb", "unknown"])
 def test_no_live_line_on_a_dumb_terminal(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", term)
@@ -253,3 +274,23 @@ def test_ratios_of_nothing_are_none() -> None:
     meter = RunMeter()
     assert meter.acceptance is None
     assert meter.tokens_per_pass is None
+
+
+@pytest.mark.parametrize(("width", "shown"), [(120, True), (60, False)])
+def test_the_line_tells_joules_where_there_is_room(
+    width: int, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("mtp_cli.view.live._INTERVAL", -1)
+    done = [Work()]
+    screen = Terminal(width)
+    meter = RunMeter(energy=EnergyMeter(None, lambda: done[0], constants=constants_for("x86_64")))
+    progress = Progress(meter, quiet=False, colour="auto", streaming=False, stream=screen)
+    meter.prompt_begins()
+    done[0] = Work(core_seconds=2.0)
+    for number in range(1, 5):
+        event = StepEvent(5, "a", "backbone", number, 0.1 * number, 8, 6)
+        meter.feed(event)
+        progress.hear(event)
+    assert ("about 2 J/tok" in screen.shown) == shown, screen.shown
+    assert "10.0 tok/s" in screen.shown

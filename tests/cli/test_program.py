@@ -62,6 +62,8 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["proofread", "--threads", "-1"], "--threads"),
         (["proofread", "--format", "xml"], "xml"),
         (["summarize", "--max-tokens", "many"], "--max-tokens"),
+        (["summarize", "--threads", "x"], "'x' is not a whole number"),
+        (["summarize", "--top-p", "x"], "'x' is not a number"),
     ],
 )
 def test_wrong_command_lines(line: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +115,24 @@ def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
         mtp.stdout.close()
         assert mtp.stderr.read() == b""
         assert mtp.wait(20) == 0
+
+
+@pytest.mark.parametrize("line", [["--help"], ["--version"], ["config"], ["doctor"], ["models", "list"]])
+def test_nobody_reads_what_is_printed(line: list[str]) -> None:
+    """`mtp doctor | true` is no fault, and 1 would say that a check found something."""
+    end, start = os.pipe()
+    os.close(end)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "mtp_cli", *line],
+            stdout=start,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            check=False,
+        )
+    finally:
+        os.close(start)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -65,6 +66,40 @@ def test_write_keeps_mode_mark_and_line_ends(mtp: Mtp, tmp_path: Path) -> None:
     assert page.stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "page.md.bak").read_bytes().startswith(b"\xef\xbb\xbf# We use teh page\r\n")
     assert done.err == f"mtp: {page}: 2 corrections\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [
+        ("utf-16-le", b"\xff\xfe"),
+        ("utf-16-be", b"\xfe\xff"),
+        ("utf-32-le", b"\xff\xfe\0\0"),
+        ("utf-32-be", b"\0\0\xfe\xff"),
+    ],
+)
+def test_write_keeps_the_encoding(mtp: Mtp, tmp_path: Path, encoding: str, mark: bytes) -> None:
+    page = tmp_path / "page.txt"
+    text = "é 🦙 We use {} page.\r\n"
+    page.write_bytes(mark + text.format("teh").encode(encoding))
+    shown = mtp(FakeEngine(FIX), "proofread", str(page))
+    assert shown.out == text.format("the").encode()
+    assert mtp(FakeEngine(FIX), "proofread", "-w", str(page)).code == 0
+    assert page.read_bytes() == mark + text.format("the").encode(encoding)
+
+
+def test_a_file_that_may_not_be_written_stays(mtp: Mtp, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.chmod(0o444)
+    for place, says in (
+        (page, "no permission to write it"),
+        (page.parent, "no permission to write in its folder"),
+    ):
+        with monkeypatch.context() as patch:
+            # for root everything may be written
+            patch.setattr("os.access", lambda path, mode, place=place: Path(path) != place or mode != os.W_OK)
+            done = mtp(None, "proofread", "-w", "--backup", str(page))
+        assert (done.code, page.read_text(), list(page.parent.glob("*.bak"))) == (2, TEXT, [])
+        assert done.err.startswith(f"mtp: -w {page}: {says}")
+        assert done.err.count("\n") == 1
 
 
 def test_write_touches_nothing_when_there_is_nothing_to_do(mtp: Mtp, tmp_path: Path) -> None:

@@ -213,7 +213,8 @@ def test_notifications_as_json_and_as_lines() -> None:
         ("a.json", b'{"a": 1}', "no messages"),
         ("a.json", b"[]", "no messages"),
         ("a.txt", b"ab\0cd", "binary"),
-        ("a.md", "text".encode("utf-16"), "UTF-16"),
+        ("a.md", "text and more".encode("utf-16-be"), "UTF-16"),
+        ("a.html", b"\xff\xfea\0b", "UTF-16"),
         ("a.srt", b"\xff\xff", "UTF-8"),
         ("a.mbox", b"", "no mail"),
         ("a.zip", b"PK\x03\x04xx", "ZIP"),
@@ -224,6 +225,56 @@ def test_what_cannot_be_read_is_one_line(name: str, data: bytes, says: str) -> N
         document(name, data)
     assert "\n" not in str(raised.value)
     assert name in str(raised.value)
+
+
+WRAPPED = (
+    "The town library will close for eleven weeks from the third of March.\n"
+    "The roof of the reading hall, which dates from 1926, lets in water at\n"
+    "four places.\n"
+)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_that_were_broken_at_a_width_are_joined(end: str) -> None:
+    text = f"A title\n\n{WRAPPED}\n{WRAPPED}\n- one\n- two\n".replace("\n", end)
+    line = " ".join(WRAPPED.split()) + "\n"
+    wanted = f"A title\n\n{line}\n{line}\n- one\n- two\n"
+    for name in ("a.txt", "a.md"):
+        assert read(name, text).text.replace("\r\n", "\n") == wanted
+    mail = read("a.eml", f"From: a@b.c\nSubject: Roof\n\n{WRAPPED}".replace("\n", end))
+    assert line.strip() in mail.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Roses are red, violets are blue, sugar is sweet,\nand so.\nAre you now?\nYes, I am, and so.\n",
+        "Short lines\nof a note\nthat was jotted\ndown\n",
+        "It is this long line of words here:\n- one item that has a good many words\n- another item of it\n",
+        "Name: somebody with a very long name indeed\nPlace: somewhere far out in the wide country\n",
+        "    def function(argument, another_argument):\n        return something_that_is_long(argument)\n",
+    ],
+)
+def test_lines_that_were_meant_stay(text: str) -> None:
+    assert read("a.txt", text, Kind.article).text == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.txt", "The café closes."),
+        ("a", "<!doctype html><meta charset='utf-16'><p>The café closes."),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nThe café closes.\n"),
+        ("a.eml", "From: Anna <a@b.c>\nSubject: Café\n\nThe library closes.\n"),
+        ("a.json", '[{"app": "Chat", "text": "The café closes."}]'),
+    ],
+)
+def test_other_encodings_with_a_mark_are_the_same_text(name: str, text: str, encoding: str) -> None:
+    found = document(name, text.encode(encoding))
+    plain = document(name, text.replace("utf-16", "utf-8").encode())
+    assert (found.text, found.kind, found.messages) == (plain.text, plain.kind, plain.messages)
+    assert "closes." in found.text
 
 
 def test_braces_do_not_make_a_text_json() -> None:

@@ -100,6 +100,23 @@ def test_short_answers_are_filled_from_the_text_and_that_is_told(mtp: Mtp) -> No
     assert "the text's own" in done.err
 
 
+def test_filling_takes_what_fits_where_the_weightiest_line_does_not(mtp: Mtp) -> None:
+    said = " what they have seen and heard of late, and of what may come of it for them."
+    heavy = (
+        "Ben: The roof of the old town library leaks at four places, and the council of the town knows of it."
+    )
+    lines = [heavy, "Anna: The roof leaks in three rooms.", "Ben: It rains on the books.", heavy]
+    done = mtp(
+        FakeEngine(lambda prompt: said),
+        *("summarize", "--length", "30", "--format", "json"),
+        stdin="\n".join(lines),
+    )
+    record = json.loads(done.text)
+    assert record["summary"].startswith("Anna and Ben") or record["summary"].startswith("Ben and Anna")
+    assert 23 <= record["words"] <= 37, record["summary"]
+    assert record["extracted_sentences"] == 1
+
+
 @pytest.mark.parametrize(
     "said", ["", "no " * 200, "Here is the summary:", "<think> so what", "The roof is", "word " * 99]
 )
@@ -125,10 +142,12 @@ def test_unfinished_sentence_is_left_out_and_said(mtp: Mtp) -> None:
 
 def test_facts_that_are_not_in_the_text_are_counted_and_shown(mtp: Mtp) -> None:
     said = " The roof leaks in Paris. It costs 99 or 415,000."
-    arguments = ("summarize", "--format", "json", "-v")
-    done = mtp(FakeEngine(lambda prompt: said), *arguments, stdin="The roof leaks; it costs 415,000.")
-    assert json.loads(done.text)["unsupported"] == {"numbers": ["99"], "names": ["Paris"]}
-    assert "mtp: 2 names or numbers not in the text: Paris, 99\n" in done.err
+    for options in ((), ("-v",), ("-q",)):
+        arguments = ("summarize", "--format", "json", *options)
+        done = mtp(FakeEngine(lambda prompt: said), *arguments, stdin="The roof leaks; it costs 415,000.")
+        assert json.loads(done.text)["unsupported"] == {"numbers": ["99"], "names": ["Paris"]}
+        told = "mtp: 2 names or numbers not in the text: Paris, 99\n" in done.err
+        assert told == ("-q" not in options)
 
 
 def test_one_summary_of_all_or_one_for_each_file(mtp: Mtp, tmp_path: Path) -> None:
@@ -154,7 +173,7 @@ def test_one_summary_of_all_or_one_for_each_file(mtp: Mtp, tmp_path: Path) -> No
 
 
 def test_what_of_a_file_is_left_out_is_said(mtp: Mtp, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Two\n\nThey use it.\n\n```\ncode\n```\n")
+    (tmp_path / "a.md").write_text("# Monday\n\nThey use 415,000.\n\n```\ncode\n```\n")
     done = mtp(FakeEngine(three), "summarize", "--format", "json", str(tmp_path / "a.md"))
     assert json.loads(done.text)["left_out"] == ["1 block of code"]
     assert done.err == f"mtp: {tmp_path}/a.md: left out 1 block of code\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -140,6 +141,55 @@ def test_json_lines_come_part_by_part(mtp: Mtp, tmp_path: Path) -> None:
     done = mtp(engine, *arguments, "--resume", str(tmp_path / "out.jsonl"), stdin=long_text(200))
     assert json.loads(done.text.splitlines()[-1])["summary"] == summary["summary"]
     assert len(engine.starts) < summary["chunks"] + 1
+
+
+def test_parts_that_are_lost_are_told(mtp: Mtp) -> None:
+    engine = FakeEngine(about, fail=KeyboardInterrupt(), fail_at=100)
+    done = mtp(engine, "summarize", "--max-tokens", "60", stdin=long_text(200))
+    assert done.code == 130
+    assert re.search(r"^mtp: \d+ finished parts? lost; with --resume FILE", done.err, re.MULTILINE)
+    done = mtp(FakeEngine(three, fail=KeyboardInterrupt(), fail_at=2), "summarize", stdin="The roof leaks.")
+    assert "lost" not in done.err
+
+
+def pages(number: int) -> str:
+    """A text of that many pages of 400 words."""
+    sentence = (
+        "In case {} the council of the town met for hours and found no way to mend the old roof of the hall."
+    )
+    return "\n\n".join(
+        " ".join(sentence.format(10 * page + at) for at in range(19)) for page in range(number)
+    )
+
+
+@pytest.mark.slow
+def test_200_pages(mtp: Mtp, tmp_path: Path) -> None:
+    """Memory stays bounded, an interrupted run goes on, and the end of the text is asked about."""
+    held, text = tmp_path / "parts.jsonl", pages(200) + "\n\nThe password of the demo is swordfish-19.\n"
+    assert len(text.split()) > 76_000
+    engine = FakeEngine(about, n_ctx=4096, fail=KeyboardInterrupt(), fail_at=700)
+    arguments = ("summarize", "--resume", str(held), "--format", "json")
+    assert mtp(engine, *arguments, stdin=text).code == 130
+    kept = len(parts_of(held))
+    asked: list[str] = []
+
+    def answer(prompt: str) -> str:
+        asked.append(prompt)
+        return about(prompt)
+
+    tracemalloc.start()
+    try:
+        done = mtp(FakeEngine(answer, n_ctx=4096), *arguments, stdin=text)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    record = json.loads(done.text)
+    assert (done.code, record["truncated"]) == (0, False)
+    assert re.search(r"^mtp: \d{2,3},\d{3} tokens, \d\d parts$", done.err, re.MULTILINE)
+    assert 0 < kept < record["chunks"] == len(parts_of(held))
+    assert len(asked) < 2 * record["chunks"] - kept
+    assert "swordfish-19" in asked[-1]
+    assert peak < 40 * len(text)
 
 
 def test_instruction_is_computed_once_for_all_parts(mtp: Mtp) -> None:

@@ -16,7 +16,7 @@ from mtp_cli.tasks.summary_gate import SummaryGate
 from mtp_cli.tasks.summary_prompts import asks_for
 from mtp_cli.tasks.summary_wish import Length, Style, Wish, parse_length
 from mtp_cli.tasks.text_language import language_of
-from mtp_cli.tasks.wording import fit, is_circling, shortened, word_count
+from mtp_cli.tasks.wording import fit, has_false_end, is_circling, shortened, word_count
 
 
 def passed(text: str, *, complete: bool = False, step: int = 3, **options: object) -> list[str]:
@@ -57,6 +57,11 @@ def passed(text: str, *, complete: bool = False, step: int = 3, **options: objec
             ['He said "It leaks."', "Then he left, e.g. at 3 p.m. on foot."],
         ),
         ("屋根が漏れる。古い。直", ["屋根が漏れる。", "古い。"]),
+        ("The roof will be\nrepaired soon. It is\n old.", ["The roof will be repaired soon.", "It is old."]),
+        ("The bill of the\nCouncil rises.\nIt is paid.", ["The bill of the Council rises.", "It is paid."]),
+        ("The roof leaks\nThe bill rises.", ["The roof leaks.", "The bill rises."]),
+        ("The bill rises to the\n\nRoof. It leaks.", ["Roof.", "It leaks."]),
+        ("The roof leaks, and\n- it is old\n- it is wet\n", ["it is old.", "it is wet."]),
         ("a < b holds. It is so.", ["a < b holds.", "It is so."]),
     ],
 )
@@ -69,6 +74,20 @@ def test_an_answer_that_the_model_ended_is_complete() -> None:
     assert passed("The roof leaks", complete=False) == []
     assert passed("The roof leaks\nNext: x", stops=["\n"]) == ["The roof leaks."]
     assert passed("\n\nThe roof leaks\nNext", stops=["\n"]) == ["The roof leaks."]
+
+
+@pytest.mark.parametrize(
+    "rest", ["It is the", "It leaks and", "The council,", "The hall will be", "It is of a"]
+)
+def test_what_stops_in_the_middle_is_no_sentence_even_if_the_model_ended_there(rest: str) -> None:
+    assert passed(f"The roof leaks. {rest}", complete=True) == ["The roof leaks."]
+    assert passed(f"The roof leaks. {rest}\n", complete=True, stops=["\n"]) == ["The roof leaks."]
+
+
+def test_full_stops_where_no_sentence_can_end() -> None:
+    assert has_false_end("The wiring no longer meets the.")
+    assert not has_false_end("He knew what it was made of.")
+    assert not has_false_end("The wiring no longer meets the")
 
 
 def test_opening_is_part_of_the_first_sentence_and_nothing_alone() -> None:
@@ -169,6 +188,11 @@ def test_key_sentences_are_about_what_the_text_is_about() -> None:
 @given(st.text(max_size=300), st.integers(0, 5))
 def test_key_sentences_of_anything(text: str, count: int) -> None:
     assert len(key_sentences(text, count)) <= count
+
+
+def test_key_sentences_are_whole() -> None:
+    text = "Ben: The roof leaks on the old books and\nAnna: It rains on the books too\nBen: They met the."
+    assert key_sentences(text, 3) == ["Anna: It rains on the books too."]
 
 
 def test_names_and_numbers_that_are_not_in_the_source() -> None:

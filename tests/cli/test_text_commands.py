@@ -189,7 +189,12 @@ def test_named_files_leave_stdin_alone(mtp: Mtp, tmp_path: Path, monkeypatch: py
         (b"PK\x03\x04xx", "ZIP"),
         (b"ok so far \xe9t\xe9", "offset 10"),
         (b"\xef\xbb\xbfab\xff", "offset 5"),
-        ("text".encode("utf-16"), "UTF-16"),
+        (b"\xef\xbb\xbfab\xff", "save it as UTF-8"),
+        (b"na\xefve and na\xefver", "iconv -f WINDOWS-1252"),
+        ("text and more".encode("utf-16-le"), "UTF-16 without a byte-order mark"),
+        (b"\xff\xfea\0b", "not valid UTF-16: byte 0x62 at offset 4"),
+        (b"\xfe\xff\xd8\0\0a", "not valid UTF-16"),
+        (b"\xff\xfe\0\0a\0\0", "not valid UTF-32"),
     ],
 )
 @pytest.mark.parametrize("command", ["proofread", "summarize"])
@@ -213,6 +218,13 @@ def test_files_that_cannot_be_read(mtp: Mtp, tmp_path: Path) -> None:
         assert says in done.err
         assert done.err.count("\n") == 1
     assert "once" in mtp(None, "proofread", "-", "-").err
+
+
+@pytest.mark.parametrize("command", ["proofread", "summarize"])
+def test_an_empty_name_is_no_folder(mtp: Mtp, command: str) -> None:
+    done = mtp(None, command, "")
+    assert (done.code, done.out) == (2, b"")
+    assert done.err == "mtp: a file name is empty; check the quotes and variables of the command line\n"
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs permissions that hold")
@@ -283,7 +295,8 @@ def test_timing_block(mtp: Mtp) -> None:
     ):
         assert re.search(f"^{label}", done.err, re.MULTILINE), label
     assert "from process start" in done.err
-    assert re.search(r"^energy: +unavailable$", done.err, re.MULTILINE)
+    assert re.search(r"^energy: +[\d.]+ J, .* \(estimated from counted work\)$", done.err, re.MULTILINE)
+    assert re.search(r"^energy per token: +[\d.]+ J \(estimated, prompts included\)$", done.err, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", ["summarize", "proofread"])

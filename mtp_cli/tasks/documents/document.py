@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from mtp_cli.tasks.pieces import pieces
 from mtp_cli.tasks.split import sentences
 
 Span = tuple[int, int]
@@ -122,9 +123,21 @@ def _pieces(text: str) -> Iterator[str]:
     """Sentences; one without an end in sight is cut behind a space."""
     for piece in sentences(text):
         while len(piece) > _MOST_CHARS:
-            ends = [piece.rfind(mark, 0, _MOST_CHARS) + 1 for mark in ("; ", ", ", " ", "\n")]
-            cut = next((end for end in ends if end > _MOST_CHARS // 3), _MOST_CHARS)
+            cut = _cut(piece)
             yield piece[:cut]
             piece = piece[cut:]
         if piece:
             yield piece
+
+
+def _cut(text: str) -> int:
+    """Where to cut a long sentence: never inside of what must come back as it is, if that can be."""
+    head = text[: 2 * _MOST_CHARS]
+    free, last = list(head), _MOST_CHARS
+    for piece in pieces(head):
+        if piece.fixed:
+            free[piece.start : piece.end] = "x" * len(piece.text)
+            last = piece.start if piece.start < _MOST_CHARS < piece.end else last
+    spots = ("".join(free).rfind(mark, 0, _MOST_CHARS) + len(mark) for mark in ("; ", ", ", "\n", " "))
+    least = _MOST_CHARS // 3
+    return next((end for end in (*spots, last) if end > least), _MOST_CHARS)

@@ -20,10 +20,11 @@ _MARKDOWN = re.compile(
     r"|(?P<wiki>\[\[[^\[\]]+\]\])|(?P<note>\[[\^!@][^\[\]\s]+\]:?)"
     rf"|(?P<close>\](?:{_TARGET}|\[[^\[\]]*\]))|(?P<open>\[)|(?P<shut>\])"
     r"|(?P<stars>\*+|~~)|(?P<unders>(?<!\w)_+|_+(?!\w))"
+    r"|(?P<bullet>(?:(?<=\n)|\A)[ \t]*[•·▪◦‣](?=\s))"
     r"|(?P<emoji>(?<![\w:]):[a-z0-9_+-]+:(?![\w:]))",
     re.DOTALL,
 )
-_HIDDEN = ("comment", "tag", "image")
+_HIDDEN = ("comment", "tag", "image", "bullet")
 _FIXED = ("escape", "code", "math", "auto", "wiki", "note", "emoji")
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from mtp_cli.tasks.documents.document import Block, Document, Span
 from mtp_cli.tasks.documents.lines import content, front_matter, lines, merged
 
-_MARKER = re.compile(r"[ \t]*(?:(?:#{1,6}(?=\s)|[-*+•](?=\s)|\d{1,3}[.)](?=\s)|\[[ xX]\](?=\s))[ \t]*)+")
+_MARK = r"#{1,6}|[*+•]{1,6}|-{1,2}>?|[=~]>|\d{1,3}[.)]|\[[ xX]\]"
+_MARKER = re.compile(rf"[ \t]*(?:(?:{_MARK})(?=\s)[ \t]*)+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _QUOTE = re.compile(r"[ \t]*(?:>|\|[ \t]*>|\w{1,3}>[ \t])")
 _ATTRIBUTION = re.compile(
@@ -72,7 +73,12 @@ def _kinds(text: str, rows: list[Span]) -> Iterator[tuple[str, Span]]:
 
 
 def _kind(line: str, stripped: str) -> str:
-    if not stripped or stripped.startswith("|") or _QUOTE.match(line) or _ATTRIBUTION.fullmatch(stripped):
+    if (
+        not any(map(str.isalnum, stripped))
+        or stripped.startswith("|")
+        or _QUOTE.match(line)
+        or _ATTRIBUTION.fullmatch(stripped)
+    ):
         return "keep"
     if _MARKER.match(line) and (not line.startswith(("    ", "\t")) or not stripped.startswith("#")):
         return "marked"
