@@ -19,7 +19,8 @@ CLONED = ("mtp_cli", "models", "tests", "pyproject.toml")
 
 
 class ArmPython:
-    """Lives in `folder`; tests the clone `repository`, with llama.cpp from `llama` (source) and `prefix` (built)."""
+    """Lives in `folder`; tests the clone `repository`, with llama.cpp from `llama` (its source) and `prefix`
+    (as built)."""
 
     def __init__(self, folder: Path, repository: Path, llama: Path, prefix: Path) -> None:
         self.folder, self.repository, self.llama, self.prefix = folder, repository, llama, prefix
@@ -50,7 +51,7 @@ class ArmPython:
         return sorted((self.root / "usr" / "bin").glob("python3.[0-9]*"))
 
     def _unpack_debian(self, log: Path) -> None:
-        """arm64 packages by the machine's own apt sources, in a state of apt's own: nothing else is touched."""
+        """arm64 packages by the machine's own apt sources, in a state of their own: nothing else changes."""
         apt = shutil.which("apt-get")
         if apt is None:
             raise Refused("an Arm Python is unpacked from Debian packages, and there is no apt-get here")
@@ -107,7 +108,8 @@ class ArmPython:
         self.program.chmod(0o755)
 
     def module_settings(self) -> list[str]:
-        """CMake settings for the module. Raises Refused: nanobind takes its rules from the Python that runs this."""
+        """CMake settings for the module. Raises Refused where this Python, by which nanobind goes, is of another
+        version."""
         own = f"{sys.version_info.major}.{sys.version_info.minor}"
         if own != self.version:
             raise Refused(

@@ -2,8 +2,8 @@
 
     python3 native/arm/compare.py FOLDER...     folders that test_engine wrote
 
-Prints a line a folder. Exit code 1 when tokens differ, or logits by more than BOUND of their range. Where every
-bit is equal it says so. It needs mtp installed here, and says when it is not.
+Prints a line a folder. Exit code 1 when tokens differ, or logits by more than BOUND of their range. It needs mtp
+installed here, and says when it is not.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def main(folders: list[str]) -> int:
     try:
         import numpy as np
 
-        from mtp_cli.engine import open_engine
         import mtp_cli._native  # noqa: F401
+        from mtp_cli.engine import open_engine
     except ImportError as error:
         print(f"not compared with this machine: {error}")
         return 0
@@ -50,13 +50,11 @@ def main(folders: list[str]) -> int:
             equal += bool((rows.view(np.uint32) == want.view(np.uint32)).all())
             worst = max(worst, difference)
             if ids != want_ids or difference > BOUND:
-                print(
-                    f"{folder.name}: {model.stem}: tokens {ids} and {want_ids}, logits off by {difference:.2g}"
-                )
+                print(f"{folder.name}: {model.stem}: tokens {ids} and {want_ids}, off by {difference:.2g}")
                 status = 1
         print(
-            f"{folder.name} and this machine: same tokens with {len(models)} models, every bit of the logits in "
-            f"{equal}, else off by at most {worst:.2g} of their range"
+            f"{folder.name} and this machine: {len(models)} models, every bit of the logits in {equal}, "
+            f"else off by at most {worst:.2g} of their range"
         )
     return status
 

@@ -4,10 +4,11 @@
     python3 native/arm/run_tests.py                    kernels and whole passes, for four kinds of CPU
     python3 native/arm/run_tests.py --kernels          the kernels alone
     python3 native/arm/run_tests.py --python tests/numerics -k bitwise
-                                                       those, then pytest in an Arm Python, with llama.cpp for Arm
+                                                       those, then pytest in an Arm Python
 
-For Debian and Ubuntu. Everything it makes lies in build/arm (--work chooses another folder); missing tools are
-installed by apt-get where this runs as root. The first run builds llama.cpp's libraries, which takes minutes.
+For Debian and Ubuntu. Everything it makes lies in build/arm (--work chooses another folder); missing tools
+are installed by apt-get where this runs as root. The first run builds llama.cpp's libraries for Arm, which takes
+minutes.
 """
 
 from __future__ import annotations
