@@ -108,8 +108,8 @@ class ArmPython:
         self.program.chmod(0o755)
 
     def module_settings(self) -> list[str]:
-        """CMake settings for the module. Raises Refused where this Python, by which nanobind goes, is of another
-        version."""
+        """CMake settings for the module. Raises Refused where this Python, by which nanobind goes, is of
+        another version."""
         own = f"{sys.version_info.major}.{sys.version_info.minor}"
         if own != self.version:
             raise Refused(

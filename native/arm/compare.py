@@ -2,8 +2,8 @@
 
     python3 native/arm/compare.py FOLDER...     folders that test_engine wrote
 
-Prints a line a folder. Exit code 1 when tokens differ, or logits by more than BOUND of their range. It needs mtp
-installed here, and says when it is not.
+Prints a line a folder. Exit code 1 when tokens differ, or logits by more than BOUND of their range. It needs
+mtp installed here, and says when it is not.
 """
 
 from __future__ import annotations

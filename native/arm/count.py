@@ -3,11 +3,11 @@
 
     python3 native/arm/count.py [FOLDER]        default: build/arm/tests; prints the table of KERNELS.md
 
-An inner loop takes one block of 32 columns of 8 rows against k columns of activations. The bound counts what no
-order of work can avoid, 16 bytes at a time: loading weights, scales and activations, bringing what is packed to
-bytes and scales to float, the multiplications, and for each 4 results conversion, scale and addition (the bits
-of every other kernel set ask for these in float, block by block). What a super-block asks for once in 8 blocks
-counts fully.
+An inner loop takes one block of 32 columns of 8 rows against k columns of activations. The bound counts
+what no order of work can avoid, 16 bytes at a time: loading weights, scales and activations, bringing what
+is packed to bytes and scales to float, the multiplications, and for each 4 results conversion, scale and
+addition (the bits of every other kernel set ask for these in float, block by block). What a super-block
+asks for once in 8 blocks counts fully.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def bound(form: str, k: int, many: bool, name: str, width: int) -> float:
     slots = -(-k // slot)
     bits = 8 if form == "q8_0" else 6 if form == "q6_k" else 5 if form[1] == "5" else 4
     weights = ROWS * BLOCK * bits / 8 / 16
-    # nibbles and their joined planes: an operation a vector; fives: 1 for five vectors in eight, 3, 3 and 5 for
-    # those that lie in several bytes; sixes: 3
+    # nibbles and their joined planes: an operation a vector; fives: 1 for five vectors in eight, 3, 3 and 5
+    # for those that lie in several bytes; sixes: 3
     decode = {4: 16, 8: 16, 5: 32, 6: 48}[bits]
     has_min = form in ("q4_1", "q5_1", "q4_k", "q5_k")
     # f16: a load and two conversions; bytes: a load, three steps wider, two to float, two products

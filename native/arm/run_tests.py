@@ -7,8 +7,8 @@
                                                        those, then pytest in an Arm Python
 
 For Debian and Ubuntu. Everything it makes lies in build/arm (--work chooses another folder); missing tools
-are installed by apt-get where this runs as root. The first run builds llama.cpp's libraries for Arm, which takes
-minutes.
+are installed by apt-get where this runs as root. The first run builds llama.cpp's libraries for Arm, which
+takes minutes.
 """
 
 from __future__ import annotations
