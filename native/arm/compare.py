@@ -1,6 +1,7 @@
 """Compare what an Arm CPU made of the tiny models with what this machine makes of the same files.
 
-    python3 native/arm/compare.py FOLDER...     folders that test_engine wrote
+    python3 native/arm/compare.py FOLDER...                   folders that test_engine wrote
+    python3 native/arm/compare.py --greedy MODEL N TEXT       N tokens after TEXT, as test_engine prints them
 
 Prints a line a folder. Exit code 1 when tokens differ, or logits by more than BOUND of their range. It needs
 mtp installed here, and says when it is not.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -28,6 +30,10 @@ def main(folders: list[str]) -> int:
     except ImportError as error:
         print(f"not compared with this machine: {error}")
         return 0
+    if folders[:1] == ["--greedy"]:
+        engine = open_engine(Path(folders[1]), n_ctx=512, n_threads=1)
+        print(*_greedy(engine, engine.tokenize(folders[3]), int(folders[2])))
+        return 0
     status = 0
     wanted: dict[str, tuple[object, list[int]]] = {}
     for folder in map(Path, folders):
@@ -38,9 +44,8 @@ def main(folders: list[str]) -> int:
             if model.name not in wanted:
                 engine = open_engine(model, n_ctx=512, n_threads=1)
                 rows = np.concatenate([engine.logits([token]) for token in tokens])
-                ids = [engine.prefill(tokens)] if engine.rollback(0) is None else []
-                while len(ids) < 12:
-                    ids += engine.decode([ids[-1]])
+                engine.rollback(0)
+                ids = _greedy(engine, tokens, 12)
                 engine.close()
                 wanted[model.name] = (rows, ids)
             want, want_ids = wanted[model.name]
@@ -57,6 +62,14 @@ def main(folders: list[str]) -> int:
             f"else off by at most {worst:.2g} of their range"
         )
     return status
+
+
+def _greedy(engine: Any, prompt: list[int], count: int) -> list[int]:
+    """`count` tokens after `prompt`, which nothing is in front of."""
+    ids = [engine.prefill(prompt)]
+    while len(ids) < count:
+        ids += engine.decode([ids[-1]])
+    return ids
 
 
 def _tokens() -> list[int]:

@@ -90,10 +90,16 @@ def bound(form: str, k: int, many: bool, name: str, width: int) -> float:
     if many:
         weights, decode = ROWS * BLOCK / 16, 0
         scales = ROWS * slot / 4 * ((2 if form == "q6_k" else 1) + has_min)
-    activations = slots * (slot * BLOCK / 16 + 1)
+    # neon: four columns of an activation must be spread over a register, sums of 16 bits be widened, after 8,
+    # 4 or 2 vectors pair by pair, then from two lanes a row to one
+    spread, widen = slots * slot * BLOCK / 16, 0
+    if name == "neon":
+        spread = slots * BLOCK / 4
+        widen = slots * {4: 6, 5: 6, 6: 12, 8: 18}[bits]
+    activations = spread + slots
     multiplies = ROWS * BLOCK * slots * slot / width
     results = ROWS * slots * slot / 4 * ((6 if form == "q6_k" else 3) + has_min + (form == "q4_0"))
-    return weights + decode + scales + activations + multiplies + results
+    return weights + decode + scales + activations + multiplies + widen + results
 
 
 def inner_loops(path: Path, words: tuple[str, ...]) -> dict[tuple[int, int, bool], Counter[str]]:

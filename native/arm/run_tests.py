@@ -58,6 +58,8 @@ def main(arguments: list[str]) -> int:
         work.mkdir(parents=True, exist_ok=True)
         cpus = options.cpu or usable_cpus()
         ok = run_programs(work, cpus, kernels_only=options.kernels)
+        if options.model:
+            ok = compare_model(work, cpus, options.model) and ok
         if options.python:
             ok = run_python(work, cpus, rest) and ok
     except (Refused, StepFailed) as error:
@@ -74,6 +76,9 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "--python", action="store_true", help="then pytest in an Arm Python; what follows goes to it"
     )
     parser.add_argument("--cpu", action="append", metavar="MODEL", help="instead of the four; may come again")
+    parser.add_argument(
+        "--model", metavar="FILE", help="compare a few greedy tokens of this model with this machine's, too"
+    )
     parser.add_argument("--skip", action="store_true", help="exit with 0 where the tools cannot be had")
     parser.add_argument("--work", default=str(ROOT / "build" / "arm"), metavar="DIR")
     options, rest = parser.parse_known_args(arguments)
@@ -192,17 +197,31 @@ def run_programs(work: Path, cpus: list[str], *, kernels_only: bool) -> bool:
     return ok
 
 
+TEXT = "The capital of France is Paris, and the capital of"
+
+
+def compare_model(work: Path, cpus: list[str], model: str) -> bool:
+    """12 greedy tokens of a real model on each CPU model and here; true when they are the same."""
+    greedy = ["--greedy", model, "12", TEXT]
+    host = subprocess.run([sys.executable, str(HERE / "compare.py"), *greedy], capture_output=True, text=True)
+    print(f"here: {host.stdout.strip() or host.stderr.strip()}", flush=True)
+    ok = host.returncode == 0
+    for cpu in cpus:
+        command = [*emulator(work / "prefix", cpu), str(work / "tests" / "test_engine"), *greedy]
+        ids = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+        print(f"{cpu}: {ids}", flush=True)
+        ok = ok and (ids == host.stdout.strip() or host.stdout.startswith("not compared"))
+    return ok
+
+
+def emulator(prefix: Path, cpu: str) -> list[str]:
+    """The command in front of an Arm program."""
+    return ["qemu-aarch64", "-cpu", cpu, "-L", str(ARM_LIBRARIES), "-E", f"LD_LIBRARY_PATH={prefix / 'lib'}"]
+
+
 def run_emulated(prefix: Path, cpu: str, program: Path, arguments: list[str]) -> bool:
     """Run an Arm program by qemu; its lines go to stdout after the CPU's name."""
-    command = [
-        "qemu-aarch64",
-        "-cpu",
-        cpu,
-        "-L",
-        str(ARM_LIBRARIES),
-        "-E",
-        f"LD_LIBRARY_PATH={prefix / 'lib'}",
-    ]
+    command = emulator(prefix, cpu)
     with subprocess.Popen([*command, str(program), *arguments], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
