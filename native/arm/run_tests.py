@@ -174,9 +174,9 @@ def run_programs(work: Path, cpus: list[str], *, kernels_only: bool) -> bool:
     prefix = build_llama(work, ["ggml-base"] if kernels_only else ["llama", "ggml-cpu"])
     tests = ["kernels"] if kernels_only else ["kernels", "engine"]
     settings = ("-DMTP_MODULE=OFF", f"-DMTP_LLAMA_CPP={prefix}", f"-DMTP_TESTS={';'.join(tests)}")
-    what = "kernel-tests" if kernels_only else "tests"
-    built = build(work, what, ROOT / "native", [f"test_{test}" for test in tests], *settings)
-    ok = True
+    built = build(work, "tests", ROOT / "native", [f"test_{test}" for test in tests], *settings)
+    counts = subprocess.run([sys.executable, str(HERE / "count.py"), str(built)], stdout=subprocess.DEVNULL)
+    ok = counts.returncode == 0
     for cpu in cpus:
         for test in tests:
             arguments = []
@@ -187,13 +187,9 @@ def run_programs(work: Path, cpus: list[str], *, kernels_only: bool) -> bool:
                 arguments = [str(folder)] + (["--best"] if cpu != cpus[0] else [])
             ok = run_emulated(prefix, cpu, built / f"test_{test}", arguments) and ok
     if not kernels_only:
-        ok = (
-            subprocess.run(
-                [sys.executable, str(HERE / "compare.py"), *(str(work / "models" / cpu) for cpu in cpus)]
-            ).returncode
-            == 0
-            and ok
-        )
+        compare = [sys.executable, str(HERE / "compare.py")]
+        compared = subprocess.run([*compare, *(str(work / "models" / cpu) for cpu in cpus)])
+        ok = compared.returncode == 0 and ok
     return ok
 
 
