@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -177,15 +178,18 @@ def run_programs(work: Path, cpus: list[str], *, kernels_only: bool) -> bool:
     built = build(work, "tests", ROOT / "native", [f"test_{test}" for test in tests], *settings)
     counts = subprocess.run([sys.executable, str(HERE / "count.py"), str(built)], stdout=subprocess.DEVNULL)
     ok = counts.returncode == 0
+    jobs = []
     for cpu in cpus:
         for test in tests:
-            arguments = []
+            # the sets are the same code on every CPU that has them
+            arguments = ["--best"] if cpu != cpus[0] else []
             if test == "engine":
                 folder = work / "models" / cpu
                 folder.mkdir(parents=True, exist_ok=True)
-                # the sets are the same code on every CPU that has them
-                arguments = [str(folder)] + (["--best"] if cpu != cpus[0] else [])
-            ok = run_emulated(prefix, cpu, built / f"test_{test}", arguments) and ok
+                arguments = [str(folder), *arguments]
+            jobs.append((prefix, cpu, built / f"test_{test}", arguments))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        ok = all(list(pool.map(lambda job: run_emulated(*job), jobs))) and ok
     if not kernels_only:
         compare = [sys.executable, str(HERE / "compare.py")]
         compared = subprocess.run([*compare, *(str(work / "models" / cpu) for cpu in cpus)])
@@ -217,14 +221,13 @@ def emulator(prefix: Path, cpu: str) -> list[str]:
 
 def run_emulated(prefix: Path, cpu: str, program: Path, arguments: list[str]) -> bool:
     """Run an Arm program by qemu; its lines go to stdout after the CPU's name."""
-    command = emulator(prefix, cpu)
-    with subprocess.Popen([*command, str(program), *arguments], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(f"{cpu}: {program.name}: {line}", end="", flush=True)
-    if process.returncode not in (0, 1):
-        print(f"{cpu}: {program.name}: ended with {process.returncode}")
-    return process.returncode == 0
+    command = [*emulator(prefix, cpu), str(program), *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    lines = done.stdout.splitlines()
+    if done.returncode not in (0, 1):
+        lines.append(f"ended with {done.returncode}")
+    print("\n".join(f"{cpu}: {program.name}: {line}" for line in lines), flush=True)
+    return done.returncode == 0
 
 
 def run_python(work: Path, cpus: list[str], arguments: list[str]) -> bool:

@@ -1,7 +1,7 @@
 // Every kernel set that this CPU can run against the scalar one, bit by bit; k columns against one at a time.
 //
 //   test_kernels            all of it; the exit code is 1 when something differs
-//   test_kernels --sets     only the names of the sets
+//   test_kernels --best     the best set alone
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -243,13 +243,10 @@ void test_attention(const KernelSet& set, const KernelSet& scalar, int head_dim)
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto sets = kernel_sets_usable();
+    std::vector<const KernelSet*> sets = kernel_sets_usable();
     const KernelSet& scalar = *sets.back();
+    if (argc > 1 && std::strcmp(argv[1], "--best") == 0) sets.resize(1);
     for (const KernelSet* set : sets) {
-        if (argc > 1 && std::strcmp(argv[1], "--sets") == 0) {
-            std::printf("%s ", set->name);
-            continue;
-        }
         const int before = checks, failed = failures;
         for (const ggml_type type : kTestTypes) {
             const bool super = ggml_blck_size(type) == 256;
@@ -265,6 +262,5 @@ int main(int argc, char** argv) {
         std::printf("%s: %d checks, %d differ\n", set->name, checks - before, failures - failed);
         std::fflush(stdout);
     }
-    if (argc > 1) std::printf("\n");
     return failures > 0;
 }
