@@ -21,7 +21,10 @@ from numerics.tiny_gguf import TinySpec, write_tiny
 pytestmark = [pytest.mark.native, pytest.mark.slow]
 LIMIT = 128
 DRAFTINGS = [Drafting("off"), Drafting("auto"), Drafting("copy", 15), Drafting("copy", 3)]
-GEMMA_TEMPLATE = "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content }}<end_of_turn>{% endfor %}"
+GEMMA_TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ m.role }}\n"
+    "{{ m.content }}<end_of_turn>{% endfor %}"
+)
 LIST = "Cats sit on mats. Dogs sit on mats. Cats lie on mats. Dogs lie on mats. Cats sit on"
 
 
