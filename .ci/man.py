@@ -1,8 +1,8 @@
-"""Keep the man page docs/mtp.1 as the program's --help texts say.
+"""Keep the man page mtp_cli/mtp.1 as the program's --help texts say.
 
 python .ci/man.py           # write it
 python .ci/man.py --check   # only tell: exit code 1 when it differs
-man -l docs/mtp.1           # look at it"""
+man -l mtp_cli/mtp.1           # look at it"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "mtp.1"
+PAGE = ROOT / "mtp_cli" / "mtp.1"
 EXAMPLES = (
     ("mtp summarize report.txt", "a short summary"),
     ("mtp summarize --style bullets --length 80 minutes.docx", "a list of about 80 words"),
@@ -124,7 +124,7 @@ def main() -> int:
     if "--check" in sys.argv[1:]:
         same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == new
         if not same:
-            print("docs/mtp.1 differs from the program; run python .ci/man.py", file=sys.stderr)
+            print("mtp_cli/mtp.1 differs from the program; run python .ci/man.py", file=sys.stderr)
         return int(not same)
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(new, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Draw README's pictures: commands and what they print, as SVGs. Run from the clone after installing.
 
-.venv/bin/python .ci/picture.py        # writes docs/summarize.svg and docs/proofread.svg
+.venv/bin/python .ci/picture.py        # writes mtp_cli/view/pictures/
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ PICTURES = {
 
 def main() -> None:
     for name, commands in PICTURES.items():
-        target = ROOT / "docs" / f"{name}.svg"
+        target = ROOT / "mtp_cli" / "view" / "pictures" / f"{name}.svg"
         target.write_text(picture(commands), encoding="utf-8")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mtp_cli.events import FinishReason, Source
+from mtp_cli.work import PassShape, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +55,8 @@ class ModelInfo:
     kernel: str
     """kernel set in use: scalar | avx2 | avx_vnni | avx512_vnni"""
     has_chat_template: bool
+    shape: PassShape | None = None
+    """what a pass reads and multiplies; None: not told"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,8 @@ MAX_DRAFT = MAX_WIDTH - 1
 class Sampling:
     """How a token is taken from a row of logits. Temperature 0 is the arg-max.
 
-    In order: repetition penalty over the last `repeat_last` tokens, top-k (0: all), top-p, min-p,
-    temperature, one draw that depends on seed and position only."""
+    In order: repetition penalty over the last `repeat_last` tokens, top-k (0: all), top-p (of what top-k
+    left), min-p, temperature, one draw that depends on seed and position only."""
 
     temperature: float = 0.0
     top_k: int = 0
@@ -142,6 +145,10 @@ class Engine(Protocol):
     def n_past(self) -> int: ...
     @property
     def n_threads(self) -> int: ...
+    @property
+    def work(self) -> Work | None:
+        """What has been computed since the engine was opened; None where it is not counted."""
+        ...
 
     def tokenize(self, text: str, *, special: bool = False, bos: bool = False) -> list[int]:
         """Token ids of `text`. `special` parses control tokens such as <|im_start|>; `bos` puts the

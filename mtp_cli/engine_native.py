@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -32,7 +34,8 @@ from mtp_cli.engine import (
     Step,
 )
 from mtp_cli.events import FinishReason, Source
-from mtp_cli.threads import default_threads
+from mtp_cli.threads import default_threads, keep_to_fast_cores
+from mtp_cli.work import LOGITS_CHUNK, PREFILL_CHUNK, PassShape, Work, a_pass, head_steps, in_chunks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +50,9 @@ _ERRORS: dict[str, type[EngineError]] = {
 
 _SOURCES: tuple[Source, ...] = ("backbone", "copy", "head")
 _FINISH = (None, FinishReason.END_TOKEN, FinishReason.TOKEN_LIMIT, FinishReason.CONTEXT_FULL)
+
+_cpu_seconds = time.process_time
+"""Over all threads: what others on the machine do is not in it."""
 
 
 def _raise(error: Exception) -> NoReturn:
@@ -63,6 +69,7 @@ class NativeEngine:
     ) -> None:
         self._path = path
         threads = n_threads if n_threads != 0 else default_threads()
+        keep_to_fast_cores(threads)
         try:
             self._native = _native.Engine(str(path), n_ctx, threads, kernel, progress)
         except _native.Error as error:
@@ -81,7 +88,11 @@ class NativeEngine:
             weight_types=found["weight_types"],
             kernel=found["kernel"],
             has_chat_template=found["has_chat_template"],
+            shape=PassShape(**found["work"]) if "work" in found else None,
         )
+        self._work = Work()
+        self._screened = 0
+        self._head: HeadInfo | None = None
 
     @property
     def info(self) -> ModelInfo:
@@ -98,6 +109,30 @@ class NativeEngine:
     @property
     def n_threads(self) -> int:
         return self._native.n_threads
+
+    @property
+    def work(self) -> Work | None:
+        return replace(self._work) if self._info.shape is not None else None
+
+    def _count(self, past: int, tokens: int, chunk: int, *, all_rows: bool, began: float) -> None:
+        """Add passes over `tokens` behind `past` positions that took the CPU time since `began`."""
+        seconds = Work(core_seconds=_cpu_seconds() - began)
+        shape = self._info.shape
+        if shape is not None:
+            self._work += seconds + in_chunks(shape, past, tokens, chunk, all_rows=all_rows)
+
+    def _count_step(self, past: int, step: Step, began: float) -> None:
+        """Add one verify pass with the draft steps before it."""
+        shape, head = self._info.shape, self._head
+        if shape is None:
+            return
+        screened = self._native.screen_stats()["passes"]
+        width = step.asked + 1
+        self._work += a_pass(shape, past, width, width, screened=screened > self._screened)
+        self._work += Work(core_seconds=_cpu_seconds() - began)
+        self._screened = screened
+        if step.head_steps and head is not None:
+            self._work += head_steps(shape, head.weight_bytes, head.draft_vocabulary, step.head_steps)
 
     def tokenize(self, text: str, *, special: bool = False, bos: bool = False) -> list[int]:
         try:
@@ -119,22 +154,34 @@ class NativeEngine:
             _raise(error)
 
     def prefill(self, tokens: Sequence[int], progress: Progress | None = None) -> int:
+        began = _cpu_seconds()
         try:
-            return self._native.prefill(list(tokens), progress)
+            past = self.n_past
+            found = self._native.prefill(list(tokens), progress)
         except _native.Error as error:
             _raise(error)
+        self._count(past, len(tokens), PREFILL_CHUNK, all_rows=False, began=began)
+        return found
 
     def decode(self, tokens: Sequence[int]) -> list[int]:
+        began = _cpu_seconds()
         try:
-            return self._native.decode(list(tokens))
+            past = self.n_past
+            found = self._native.decode(list(tokens))
         except _native.Error as error:
             _raise(error)
+        self._count(past, len(tokens), LOGITS_CHUNK, all_rows=True, began=began)
+        return found
 
     def logits(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
+        began = _cpu_seconds()
         try:
-            return self._native.logits(list(tokens))
+            past = self.n_past
+            found = self._native.logits(list(tokens))
         except _native.Error as error:
             _raise(error)
+        self._count(past, len(tokens), LOGITS_CHUNK, all_rows=True, began=began)
+        return found
 
     def start(
         self,
@@ -158,10 +205,14 @@ class NativeEngine:
             _raise(error)
 
     def step(self) -> Step:
+        began = _cpu_seconds()
         try:
-            return _step(self._native.step())
+            past = self.n_past
+            found = _step(self._native.step())
         except _native.Error as error:
             _raise(error)
+        self._count_step(past, found, began)
+        return found
 
     def set_drafter(self, drafter: Callable[[list[int]], list[int]] | None) -> None:
         """Draft with a Python function from the tokens so far to the next ones; None: as before."""
@@ -236,6 +287,7 @@ class NativeEngine:
             self._native.open_head(str(path))
         except _native.Error as error:
             raise HeadFileError(error.args[1].decode("utf-8", "replace")) from None
+        self._head = self.head
 
     @property
     def head(self) -> HeadInfo | None:

@@ -36,7 +36,7 @@ LEAST_CMAKE = (3, 21)
 LEAST_PIP = (23, 1)
 LLAMA = "llama-cpp-python"
 LLAMA_LEFT_OUT = ROOT / "native" / "cmake" / "llama_core_only.cmake"
-SOURCES = ("pyproject.toml", "mtp_cli", "models", "native", "docs/mtp.1")
+SOURCES = ("pyproject.toml", "mtp_cli", "models", "native")
 
 
 class Refused(Exception):

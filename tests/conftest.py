@@ -26,6 +26,8 @@ def isolated(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
     for name in ("MTP_OFFLINE", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MTP_CONFIG", "")
+    monkeypatch.setattr("mtp_cli.meters.sources.find.ROOT", tmp_path / "no-sensors")
+    monkeypatch.setattr("mtp_cli.meters.thermal.ROOT", tmp_path / "no-sensors")
     if request.node.get_closest_marker("model"):
         if _REAL_CACHE:
             monkeypatch.setenv("MTP_CACHE_DIR", _REAL_CACHE)

@@ -9,6 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from mtp_cli.meters.thermal import read_thermal
+
 
 def _first_line(path: str, start: str = "") -> str | None:
     """The first line of a file that starts with `start`."""
@@ -66,6 +68,7 @@ def describe() -> dict[str, Any]:
         "memory_bytes": memory_bytes(),
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "load_average": load_average(),
+        "thermal": read_thermal().record(),
         "system": f"{platform.system()} {platform.release()}".strip() or None,
         "python": ".".join(map(str, sys.version_info[:3])),
         "mtp": __version__,

@@ -32,7 +32,7 @@ class Plan:
     `verify`: also feed the reference its own text several tokens a pass. `lenient`: the rule of the
     lenient arms among `arms`, or "". `head`: the draft head, where it is not the model's own.
     `price_column`: above 0, the gated arms are also priced for a CPU where a further column costs that
-    much."""
+    much. `sustained`: above 0, only answers are asked for, over so many minutes."""
 
     model: Path
     texts: Sequence[Text]
@@ -50,6 +50,7 @@ class Plan:
     lenient: str = ""
     head: Path | None = None
     price_column: float = 0.0
+    sustained: float = 0.0
     commands: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(COMMANDS))
 
     def command(self, arm: str) -> Sequence[str]:
@@ -134,5 +135,6 @@ def prepare(plan: Plan, results: Results) -> int:
         "order": "A B B A",
         "lenient": plan.lenient or None,
         "price_column": plan.price_column or None,
+        "sustained_minutes": plan.sustained or None,
     }
     return n_ctx

@@ -78,7 +78,8 @@ class Arm(Protocol):
         """{"ids", "text", "passes", "prefill_s", "decode_s", "first_token_s"}, from an empty cache.
 
         Native arms add {"tokens_by_source": {source: n}, "drafts": {source: {"drafted", "accepted",
-        "lenient", "positions": [[drafted, accepted], ...]}}, "head": {"steps", "seconds", "spans"}}.
+        "lenient", "positions": [[drafted, accepted], ...]}}, "head": {"steps", "seconds", "spans"}, "work":
+        fields of `mtp_cli.work.Work`}.
         `sampling` and `drafting` are fields of
         the classes in `mtp_cli.engine`; the reference takes neither."""
         ...

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mtp_cli.bench import drafts
+from mtp_cli.bench import drafts, energy
 from mtp_cli.bench.arms import AUTO, PLAIN, REFERENCE, find
 from mtp_cli.bench.lenient import lenient_report
 from mtp_cli.bench.ratios import (
@@ -19,6 +19,7 @@ from mtp_cli.bench.ratios import (
 )
 from mtp_cli.bench.results import Results, Sample
 from mtp_cli.bench.statistics import first_difference, median, rate, spread
+from mtp_cli.bench.thirds import sustained_report
 
 BUSY_SHARE = 0.8
 """Below this share of the CPU time that its threads could have used, an arm was disturbed."""
@@ -108,6 +109,7 @@ def arm_report(results: Results, arm: str) -> dict[str, Any]:
         "head": drafts.of_head(results.of(arm), _plain_pass_s(results)),
         "oracle": drafts.of_oracle(results.oracle.get(arm, {}).values()),
         "priced": drafts.of_oracle(results.priced.get(arm, {}).values()),
+        "energy": energy.of_arm(results, arm),
         "spread": {
             "prefill_tok_s": _per_run(groups, "prompt_tokens", "prefill_s"),
             "decode_tok_s": _per_run(groups, "generated_tokens", "decode_s"),
@@ -149,10 +151,13 @@ def report(results: Results) -> dict[str, Any]:
         "verify_cost_min_ms": _curve(results, min),
         "prompts": [{"name": p.name, "tokens": len(p.tokens)} for p in results.prompts],
         "samples": [asdict(sample) for sample in results.samples],
+        "energy": energy.described(results),
         "notes": results.notes + _warnings(arms),
     }
     if results.settings.get("lenient"):
         whole["lenient"] = lenient_report(results, results.settings["lenient"], arms)
+    if results.sustained:
+        whole["sustained"] = sustained_report(results)
     if results.startup_ms:
         whole["startup"] = startup_report(results)
     return whole

@@ -11,7 +11,9 @@ class Sample:
     """One run of one prompt in one arm. Times in seconds, `cpu_s` over all threads.
 
     `drafts`: by drafter {"drafted", "accepted", "lenient", "positions": [[drafted, accepted], ...]}.
-    `head`: {"steps", "seconds", "spans": [[drafted, accepted], ...]} of the draft head."""
+    `head`: {"steps", "seconds", "spans": [[drafted, accepted], ...]} of the draft head. `at`: when it began,
+    in seconds since the first answer did. `joules`: as a sensor told them, idle power included. `work`: what
+    was counted, fields of `mtp_cli.work.Work`."""
 
     arm: str
     prompt: int
@@ -27,6 +29,9 @@ class Sample:
     tokens_by_source: dict[str, int] = field(default_factory=dict)
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
     head: dict[str, Any] = field(default_factory=dict)
+    at: float = 0.0
+    joules: float | None = None
+    work: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,10 @@ class Results:
     """by arm and prompt"""
     verified: dict[int, Verified] = field(default_factory=dict)
     """by prompt"""
+    sensor: dict[str, Any] = field(default_factory=dict)
+    """of the energy: {"source", "scope", "idle_watts"}; empty without one"""
+    sustained: dict[str, Any] = field(default_factory=dict)
+    """of a run over minutes: {"minutes", "seconds", "hottest_celsius"}; empty for any other"""
     notes: list[str] = field(default_factory=list)
     complete: bool = False
 

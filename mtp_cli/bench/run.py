@@ -9,14 +9,17 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mtp_cli.bench import machine
 from mtp_cli.bench.arms import GATED, REFERENCE, find
 from mtp_cli.bench.client import BenchError, Worker
+from mtp_cli.bench.energy import Watch, counted
 from mtp_cli.bench.plan import COST_CONTEXT, Plan, prepare, without_sampled_reference
 from mtp_cli.bench.results import Oracle, Prompt, Results, Sample, Verified
-from mtp_cli.bench.schedule import turns
+from mtp_cli.bench.schedule import Turn, turns
+from mtp_cli.meters.thermal import Thermal, read_thermal, slowed_between
 
 COST_REPEATS = 3
 """Timed passes a turn, for each width."""
@@ -32,13 +35,13 @@ Notify = Callable[[str], None]
 
 def measure(plan: Plan, results: Results, notify: Notify) -> None:
     """Everything, into `results`. Raises BenchError; on that and on KeyboardInterrupt all workers end."""
-    plan = without_sampled_reference(plan, results)
+    plan, heat = without_sampled_reference(plan, results), read_thermal()
     notify("reading the prompts")
     n_ctx = prepare(plan, results)
     if plan.fresh:
         _fresh(plan, results, n_ctx, notify)
     with contextlib.ExitStack() as stack:
-        workers = _open(plan, results, n_ctx, notify, stack)
+        workers = open_workers(plan, results, n_ctx, notify, stack)
         _prompts(plan, workers, results, notify)
         _oracle(plan, workers, results, notify)
         if plan.price_column > 0:
@@ -53,10 +56,20 @@ def measure(plan: Plan, results: Results, notify: Notify) -> None:
             if worker.idle_s > 0:
                 results.idle_cpu[worker.arm] = worker.idle_cpu_s / worker.idle_s
     results.machine["load_average_after"] = machine.load_average()
+    note_heat(results, heat)
     results.complete = True
 
 
-def _open(
+def note_heat(results: Results, before: Thermal) -> None:
+    """Whether the machine was slowed down for its heat since then, into `results`."""
+    after = read_thermal()
+    results.machine["thermal_after"] = after.record()
+    why = slowed_between(before, after)
+    if why:
+        results.notes.append(f"{why}: a cooler machine is faster")
+
+
+def open_workers(
     plan: Plan, results: Results, n_ctx: int, notify: Notify, stack: contextlib.ExitStack
 ) -> dict[str, Worker]:
     """The worker of each arm; arms that share one get the same."""
@@ -117,25 +130,51 @@ def _request(plan: Plan, arm: str, prompt: Prompt) -> dict[str, Any]:
     return {**common, "source": prompt.source, "sampling": sampling, "drafting": kind.drafting}
 
 
-def _prompts(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
+def begin_watch(results: Results, notify: Notify) -> Watch:
+    """The sensor of the machine, if it has one, and its idle power."""
+    watch = Watch(results)
+    if watch.there:
+        notify("measuring the idle power")
+        watch.idle()
+    return watch
+
+
+def take_turn(
+    plan: Plan, turn: Turn, workers: Mapping[str, Worker], results: Results, watch: Watch, at: float
+) -> Sample:
+    """One answer of one arm, into `results`."""
+    prompt = results.prompts[turn.item]
+    request = _request(plan, turn.arm, prompt)
+    with watch:
+        reply = workers[turn.arm].ask("generate", **request, max_tokens=plan.max_tokens)
+    sample = _sample(turn.arm, turn.item, turn.run, len(prompt.tokens), reply)
+    sample = replace(sample, at=at, joules=watch.joules, work=counted(sample, reply, results.model))
+    results.samples.append(sample)
+    results.ids.setdefault((turn.arm, turn.item), []).append(list(reply["ids"]))
+    if reply.get("peak_rss") and find(turn.arm).alone:
+        results.peak_rss[turn.arm] = max(results.peak_rss.get(turn.arm, 0), reply["peak_rss"])
+    return sample
+
+
+def warm_up(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
+    """A few tokens of every arm, untimed."""
     for arm in plan.arms:
         notify(f"{arm}: warming up")
         short = min(WARM_UP_TOKENS, plan.max_tokens)
         workers[arm].ask("generate", **_request(plan, arm, results.prompts[0]), max_tokens=short)
+
+
+def _prompts(plan: Plan, workers: Mapping[str, Worker], results: Results, notify: Notify) -> None:
+    warm_up(plan, workers, results, notify)
+    watch = begin_watch(results, notify)
     total = len(results.prompts) * plan.runs * len(plan.arms)
     started = time.perf_counter()
     for done, turn in enumerate(turns(plan.arms, len(results.prompts), plan.runs), 1):
-        prompt = results.prompts[turn.item]
-        request = _request(plan, turn.arm, prompt)
-        reply = workers[turn.arm].ask("generate", **request, max_tokens=plan.max_tokens)
-        sample = _sample(turn.arm, turn.item, turn.run, len(prompt.tokens), reply)
-        results.samples.append(sample)
-        results.ids.setdefault((turn.arm, turn.item), []).append(list(reply["ids"]))
-        if reply.get("peak_rss") and find(turn.arm).alone:
-            results.peak_rss[turn.arm] = max(results.peak_rss.get(turn.arm, 0), reply["peak_rss"])
+        sample = take_turn(plan, turn, workers, results, watch, time.perf_counter() - started)
         left = (time.perf_counter() - started) / done * (total - done)
+        name = results.prompts[turn.item].name
         notify(
-            f"{turn.arm}: {prompt.name}, run {turn.run + 1} of {plan.runs} ({done}/{total}), "
+            f"{turn.arm}: {name}, run {turn.run + 1} of {plan.runs} ({done}/{total}), "
             f"{left:.0f} s left: {_brief(sample)}"
         )
 

@@ -52,6 +52,7 @@ class NativeArm:
             "n_ctx_train": info.n_ctx_train,
             "weight_types": dict(info.weight_types),
             "kernel": info.kernel,
+            "shape": asdict(info.shape) if info.shape is not None else None,
         }
         return {"threads": engine.n_threads, "n_ctx": engine.n_ctx, "info": described, "head": opened}
 
@@ -99,6 +100,7 @@ class NativeArm:
         parts: list[str] = []
         prefill_s = 0.0
         first_s: float | None = None
+        before = self.engine.work
         started = clock()
         events = generate(
             self.engine,
@@ -123,7 +125,9 @@ class NativeArm:
                     end = event
         except EngineError as error:
             raise ArmError(str(error)) from error
+        after = self.engine.work
         return {
+            "work": asdict(after - before) if after is not None and before is not None else {},
             "ids": ids,
             "text": "".join(parts),
             "passes": end.passes,

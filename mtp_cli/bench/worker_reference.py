@@ -18,6 +18,7 @@ from typing import Any
 
 from mtp_cli.bench.protocol import KIND_MISSING, KIND_MODEL, ArmError, main
 from mtp_cli.bench.stops import Stops
+from mtp_cli.threads import keep_to_fast_cores
 
 clock = time.perf_counter
 
@@ -66,6 +67,7 @@ class ReferenceArm:
             raise ArmError(f"llama-cpp-python cannot load {model}", KIND_MODEL)
         params = lib.llama_context_default_params()
         params.n_ctx = n_ctx
+        keep_to_fast_cores(threads)  # as the other arms
         if threads:
             params.n_threads = params.n_threads_batch = threads
         self._ctx = lib.llama_init_from_model(self._model, params)

@@ -110,6 +110,16 @@ def bench(
     startup: Annotated[
         bool, typer.Option("--startup", help="Only time whole processes: proofreading one sentence.")
     ] = False,
+    sustained: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=24 * 60,
+            metavar="MINUTES",
+            help="Only answer for so long, with auto unless --arms says otherwise, and compare the first "
+            "with the last third: does it slow down as it gets warm?",
+        ),
+    ] = 0.0,
     output_format: Annotated[ReportFormat, typer.Option("--format", help="The report.")] = ReportFormat.text,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there.")
@@ -153,12 +163,13 @@ def bench(
         lenient=lenient_table.value if lenient_table is not None else "",
         head=head,
         price_column=price_column,
+        sustained=sustained,
         offline=offline,
         quiet=quiet,
     )
     try:
         check_uses(wish, startup)
-        _check_targets(output, plot, startup)
+        _check_targets(output, plot, startup, sustained > 0)
         report, code, problem = _run(plan_of(wish), startup, quiet, verbose)
         if report is not None:
             if code:
@@ -182,7 +193,7 @@ def bench(
         _fail(problem, code)
 
 
-def _check_targets(output: Path | None, plot: Path | None, startup: bool) -> None:
+def _check_targets(output: Path | None, plot: Path | None, startup: bool, sustained: bool) -> None:
     """What would only fail after minutes of measuring fails now."""
     if output is not None:
         from mtp_cli.outputs import check_target
@@ -191,8 +202,9 @@ def _check_targets(output: Path | None, plot: Path | None, startup: bool) -> Non
     if plot is not None:
         from mtp_cli.view.plot import check
 
-        if startup:
-            _fail("--plot draws the cost of a pass, which --startup does not measure; use one of them")
+        if startup or sustained:
+            other = "--startup" if startup else "--sustained"
+            _fail(f"--plot draws the cost of a pass, which {other} does not measure; use one of them")
         check(plot)
 
 
@@ -215,6 +227,10 @@ def _run(plan: Plan, startup: bool, quiet: bool, verbose: bool) -> tuple[dict[st
             from mtp_cli.bench.startup import measure_startup
 
             measure_startup(plan, results, progress)
+        elif plan.sustained:
+            from mtp_cli.bench.sustained import measure_sustained
+
+            measure_sustained(plan, results, progress)
         else:
             measure(plan, results, progress)
     except KeyboardInterrupt:

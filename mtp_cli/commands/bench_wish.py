@@ -36,6 +36,7 @@ class Wish:
     quiet: bool
     head: Path | None = None
     price_column: float = 0.0
+    sustained: float = 0.0
 
 
 def arms_of(text: str) -> list[str]:
@@ -62,6 +63,11 @@ def check_uses(wish: Wish, startup: bool) -> None:
         raise UserError("--lenient-table and --startup are two different measurements; use one of them")
     if wish.lenient and wish.arms != DEFAULT_ARMS:
         raise UserError("--lenient-table has arms of its own; leave --arms out")
+    if wish.sustained and (startup or wish.lenient or wish.verify or wish.price_column):
+        raise UserError(
+            "--sustained is a measurement of its own; leave out --startup, --lenient-table, "
+            "--reference-verify and --price-column"
+        )
     if wish.verify and (wish.lenient or "reference" not in arms_of(wish.arms) or wish.temperature > 0):
         raise UserError("--reference-verify needs the reference arm and --temperature 0")
 
@@ -85,17 +91,21 @@ def _texts(wish: Wish) -> list[Text]:
 def plan_of(wish: Wish) -> Plan:
     """Raises ModelError and BenchError."""
     from mtp_cli import catalog
+    from mtp_cli.bench.arms import AUTO
     from mtp_cli.bench.lenient import lenient_arms
     from mtp_cli.bench.plan import COST_WIDTHS, LONG_PREFILL, Plan
     from mtp_cli.view.pull import PullView
 
     texts = _texts(wish)
+    arms = lenient_arms(wish.lenient) if wish.lenient else arms_of(wish.arms)
+    if wish.sustained and wish.arms == DEFAULT_ARMS:
+        arms = [AUTO]
     with PullView(quiet=wish.quiet) as view:
         path = catalog.resolve(wish.model, offline=wish.offline, report=view).path
     return Plan(
         model=path.absolute(),
         texts=texts,
-        arms=lenient_arms(wish.lenient) if wish.lenient else arms_of(wish.arms),
+        arms=arms,
         task=wish.task,
         max_tokens=wish.max_tokens,
         threads=wish.threads,
@@ -109,4 +119,5 @@ def plan_of(wish: Wish) -> Plan:
         lenient=wish.lenient,
         head=wish.head.absolute() if wish.head else None,
         price_column=wish.price_column,
+        sustained=wish.sustained,
     )

@@ -43,6 +43,8 @@ class Run:
         self.task = task
         self.options = options
         self.meter = RunMeter()
+        self.records = options.form is Format.json
+        """whether JSON tells of the run"""
         self.streaming = streaming and options.form is Format.text and options.output is None
         self.progress: Progress = Progress(
             self.meter, quiet=options.quiet, colour=options.colour.value, streaming=self.streaming
@@ -105,7 +107,20 @@ class Run:
             raise UserError(f"the description of {resolved.reference} is not valid: {error}") from None
         self._engine = engine
         self.model = resolved.entry.name if resolved.entry else resolved.path.name
+        self._watch_energy(engine)
         self.meter.prompt_begins()
+
+    def _watch_energy(self, engine: Engine) -> None:
+        """Joules, where somebody will see them."""
+        spoken = self.options.verbose and not self.options.quiet
+        told = spoken or self.records
+        if not told and not self.progress.live:
+            return
+        from mtp_cli.meters.energy import EnergyMeter
+        from mtp_cli.meters.sources.find import find_source
+
+        found = find_source(live_only=not told, commands=spoken)
+        self.meter.energy = EnergyMeter(found.source, lambda: engine.work)
 
     def _resolve(self) -> Resolved:
         from mtp_cli import catalog
@@ -239,16 +254,18 @@ class Run:
         rounded = {
             key: round(value, 4) if isinstance(value, float) else value for key, value in values.items()
         }
-        return {key: "unavailable" if value is None else value for key, value in rounded.items()}
+        shown = {key: "unavailable" if value is None else value for key, value in rounded.items()}
+        energy = meter.energy_used()
+        told = energy.record(meter.generated_tokens) if energy is not None else {"origin": "unavailable"}
+        return {**shown, "energy": told}
 
     def _print_timing(self) -> None:
-        from mtp_cli.meters import energy, memory
+        from mtp_cli.meters import memory
         from mtp_cli.view.timing import timing_block
 
         lenient = bool(self.options.drafting.lenient)
-        sys.stderr.write(
-            timing_block(self.meter, process_age(), memory.peak(), energy.used(), lenient=lenient)
-        )
+        used = self.meter.energy_used()
+        sys.stderr.write(timing_block(self.meter, process_age(), memory.peak(), used, lenient=lenient))
 
     def print_prompts(self, prompts: list[str]) -> None:
         """--dry-run: the first prompt whole; of the others only how many there are."""

@@ -13,9 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from mtp_cli import __version__, catalog
+from mtp_cli import __version__, catalog, threads
 from mtp_cli.commands.models import Format, FormatOption
-from mtp_cli.threads import default_threads
+from mtp_cli.cores.quota import cpu_quota
+from mtp_cli.meters.sources.find import find_source
+from mtp_cli.meters.thermal import read_thermal
+from mtp_cli.threads import default_threads, layout_of
 
 UNAVAILABLE = "unavailable"
 _EXTRAS = {
@@ -83,8 +86,27 @@ def collect() -> Facts:
     _look_at_memory(facts)
     _look_at_models(facts)
     _look_at_extras(facts)
-    facts.sections["energy"] = {"source": UNAVAILABLE}
+    _look_at_energy(facts)
+    heat = read_thermal()
+    facts.sections["thermal"] = {**heat.record(), "words": heat.words()}
+    if heat.slowed:
+        facts.findings.append(Finding(f"the CPU is slowed down: {heat.words()}", "let it cool down"))
     return facts
+
+
+def _look_at_energy(facts: Facts) -> None:
+    """The sensor that joules would be read from, and why others cannot be."""
+    found = find_source()
+    source = found.source
+    facts.sections["energy"] = {
+        "origin": "estimated" if source is None else "measured",
+        "source": "counted work" if source is None else source.name,
+        "scope": "cores at work and memory" if source is None else source.scope,
+        "refused": [{"name": one.name, "why": one.why, "fix": one.fix} for one in found.refused],
+    }
+    for one in found.refused:
+        if one.fix:
+            facts.findings.append(Finding(f"energy is not measured by {one.name}: {one.why}", one.fix))
 
 
 def _look_at_engine(facts: Facts) -> None:
@@ -119,10 +141,14 @@ def _look_at_engine(facts: Facts) -> None:
     if importlib.util.find_spec("llama_cpp") is None:
         facts.findings.append(Finding("llama-cpp-python is not installed", reinstall, 2))
     physical, logical = _cores()
+    layout, quota = layout_of(), cpu_quota(threads.ROOT)
     facts.sections["cpu"] = cpu | {
         "cores": physical or UNAVAILABLE,
         "logical_cores": logical or UNAVAILABLE,
         "threads_chosen": default_threads(),
+        "fast_cores": len(layout.fast) if layout is not None else UNAVAILABLE,
+        "slow_cores": len(layout.slow) if layout is not None else UNAVAILABLE,
+        "quota_cpus": quota if quota is not None else "none",
     }
     facts.sections["engine"] = engine
 
@@ -236,13 +262,14 @@ def _print_text(facts: Facts, verbose: bool) -> None:
         ("cpu", f"{cpu['name']}, {cpu['cores']} cores, {cpu['logical_cores']} logical"),
         ("cpu features", str(features)),
         ("kernel", f"{engine['kernel']}" + _usable(engine, verbose)),
-        ("threads", str(cpu["threads_chosen"])),
+        ("threads", str(cpu["threads_chosen"]) + _why_threads(cpu)),
         ("memory", f"{_size(memory['total_bytes'])} total, {_size(memory['available_bytes'])} free"),
         ("cache folder", f"{cache['folder']}, {_size(cache['free_bytes'])} free"),
     ]
     fields += [("model", f"{m['name']}: {m['state']}" + _default(m)) for m in part["models"]]
     extras = [f"{name}: {'yes' if there else 'no'}" for name, there in part["extras"].items()]
-    fields += [("extras", ", ".join(extras)), ("energy", part["energy"]["source"])]
+    fields += [("extras", ", ".join(extras)), ("energy", _energy_words(part["energy"]))]
+    fields.append(("heat", part["thermal"]["words"]))
     write_fields(sys.stdout, fields)
     print()
     for finding in facts.findings:
@@ -255,6 +282,20 @@ def _usable(engine: dict[str, Any], verbose: bool) -> str:
     if not verbose or not engine["kernels_usable"]:
         return ""
     return f" (usable: {', '.join(engine['kernels_usable'])}; built: {', '.join(engine['kernels_compiled'])})"
+
+
+def _why_threads(cpu: dict[str, Any]) -> str:
+    """What kept the number down."""
+    reasons = []
+    if isinstance(cpu["slow_cores"], int) and cpu["slow_cores"]:
+        reasons.append(f"{cpu['fast_cores']} fast cores, {cpu['slow_cores']} slow ones left alone")
+    if isinstance(cpu["quota_cpus"], float):
+        reasons.append(f"this container may use {cpu['quota_cpus']:g} CPUs")
+    return f" ({'; '.join(reasons)})" if reasons else ""
+
+
+def _energy_words(energy: dict[str, Any]) -> str:
+    return f"{energy['origin']}: {energy['source']}, {energy['scope']}"
 
 
 def _default(model: dict[str, Any]) -> str:

@@ -185,7 +185,7 @@ SeedOption = Annotated[int, typer.Option(metavar="N", help="The same seed draws 
 OfflineOption = Annotated[bool, typer.Option("--offline", help="Never fetch a model.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")]
 VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Timing, drafting and memory on stderr.")
+    bool, typer.Option("--verbose", "-v", help="Timing, drafting, memory and energy on stderr.")
 ]
 ColourOption = Annotated[Colour, typer.Option("--color", envvar="MTP_COLOR", help="Colours on stderr.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the prompts instead of running them.")]

@@ -40,7 +40,7 @@ class SummaryRun:
         self._run = run
         self._wanted = wanted
         if wanted.form is SummaryFormat.jsonl:
-            run.streaming = False
+            run.streaming, run.records = False, True
         self._lines = ""
         self._parts: PartsFile | None = None
         self._done = 0

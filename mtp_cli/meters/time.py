@@ -6,12 +6,19 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mtp_cli.events import EndEvent, Event, PrefillEvent, StepEvent
 from mtp_cli.meters.drafts import DecodeCounts
 
+if TYPE_CHECKING:
+    from mtp_cli.meters.energy import Energy, EnergyMeter
+
 clock = time.perf_counter
 _IMPORTED = clock()
+
+_FRESH_S = 0.5
+"""A reading of the energy stands that long, so that a report says one thing everywhere."""
 
 
 def process_age() -> float:
@@ -40,6 +47,10 @@ class RunMeter:
     calls: int = 0
     first_token_from_process: float | None = None
     first_token_from_prompt: float | None = None
+    energy: EnergyMeter | None = None
+    """set where joules are wanted, before the first prompt"""
+    _energy: Energy | None = None
+    _energy_at: float = -1.0
     _call: StepEvent | None = None
     _call_tokens: int = 0
     _began: float = field(default_factory=clock)
@@ -47,6 +58,8 @@ class RunMeter:
     def prompt_begins(self) -> None:
         """The first prompt is about to go in."""
         self._began = clock()
+        if self.energy is not None:
+            self.energy.begin()
 
     def text_begins(self) -> None:
         """What follows belongs to another text."""
@@ -60,6 +73,8 @@ class RunMeter:
                 self.first_token_from_prompt = clock() - self._began
             self._call_tokens += 1
             self._call = event
+            if self.energy is not None:
+                self.energy.tick()
         elif isinstance(event, PrefillEvent):
             self.prompt_tokens += event.prompt_tokens - event.reused_tokens
             self.reused_tokens += event.reused_tokens
@@ -70,6 +85,24 @@ class RunMeter:
             self.text_counts.add(event)
             self.decode_seconds += event.decode_seconds
             self._call_tokens, self._call = 0, None
+            if self.energy is not None:
+                self.energy.pause()
+
+    def energy_used(self) -> Energy | None:
+        """From the first prompt on: loading the model is not in it. None: nobody wanted to know."""
+        if self.energy is not None and clock() - self._energy_at > _FRESH_S:
+            self._energy = self.energy.read()
+            self._energy_at = clock()
+        return self._energy
+
+    @property
+    def joules_per_token(self) -> tuple[float, bool] | None:
+        """So far, the prompts included, and whether it is an estimate; None where nothing tells."""
+        if self.energy is None:
+            return None
+        found = self.energy.so_far()
+        each = found.per(self.tokens_so_far)
+        return None if each is None else (each, found.origin == "estimated")
 
     @property
     def generated_tokens(self) -> int:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from mtp_cli.view import bench_drafting
+from mtp_cli.view import bench_drafting, bench_energy, bench_sustained
 from mtp_cli.view.bench_cells import (
     UNAVAILABLE,
     Report,
@@ -138,8 +138,9 @@ def _heading(report: Report) -> list[tuple[str, str]]:
         ("load average", " ".join(map(str, load)) if load else UNAVAILABLE),
         ("governor", str(machine.get("governor") or UNAVAILABLE)),
         ("threads", str(settings.get("threads") or UNAVAILABLE)),
-        ("runs", str(settings.get("runs") or UNAVAILABLE)),
     ]
+    if not settings.get("sustained_minutes"):
+        fields.append(("runs", str(settings.get("runs") or UNAVAILABLE)))
     if settings.get("task"):
         fields.append(("task", f"{settings['task']}, at most {settings.get('max_tokens')} tokens"))
     if settings.get("temperature"):
@@ -150,6 +151,8 @@ def _heading(report: Report) -> list[tuple[str, str]]:
 def _tables(report: Report) -> list[Table]:
     if "startup" in report:
         found = [startup(report)]
+    elif "sustained" in report:
+        found = [bench_sustained.sustained(report), bench_energy.energy(report)]
     else:
         about_drafts = [
             bench_drafting.drafting(report),
@@ -158,7 +161,7 @@ def _tables(report: Report) -> list[Table]:
         ]
         if report.get("lenient"):
             about_drafts = [bench_drafting.lenient(report)]
-        found = [measures(report), *about_drafts, costs(report)]
+        found = [measures(report), *about_drafts, bench_energy.energy(report), costs(report)]
     return [table for table in found if table is not None]
 
 
@@ -169,10 +172,15 @@ def _text(report: Report) -> str:
     for header, rows in _tables(report):
         out.write("\n")
         write_table(out, header, rows, right=range(1, len(header)))
-    lines = bench_drafting.remarks(report) + [f"note: {note}" for note in _notes(report)]
+    lines = _remarks(report)
     if lines:
         out.write("\n" + "".join(f"{line}\n" for line in lines))
     return out.getvalue()
+
+
+def _remarks(report: Report) -> list[str]:
+    found = bench_drafting.remarks(report) + bench_energy.remarks(report) + bench_sustained.remarks(report)
+    return found + [f"note: {note}" for note in _notes(report)]
 
 
 def _notes(report: Report) -> list[str]:
@@ -187,7 +195,7 @@ def _markdown(report: Report) -> str:
     for header, rows in _tables(report):
         out.write("\n" + _pipe(header) + _pipe(["---", *["---:" for _ in header[1:]]]))
         out.write("".join(map(_pipe, rows)))
-    lines = bench_drafting.remarks(report) + [f"note: {note}" for note in _notes(report)]
+    lines = _remarks(report)
     if lines:
         out.write("\n" + "".join(f"- {line}\n" for line in lines))
     return out.getvalue()
@@ -217,12 +225,14 @@ def _csv(report: Report) -> str:
             write([name, f"ratio_to_reference.{key}", *csv_ratio(found)])
         for row in bench_drafting.csv_arm(arm):
             write(row)
-    for row in bench_drafting.csv_whole(report):
+    for row in (*bench_drafting.csv_whole(report), *bench_energy.csv_rows(report)):
         write(row)
     for arm, curve in report["verify_cost_ms"].items():
         for width, ms in curve.items():
             least = report["verify_cost_min_ms"][arm].get(width)
             write([arm, f"verify_cost_ms.{width}", csv_cell(ms), csv_cell(least), ""])
+    for row in bench_sustained.csv_rows(report):
+        write(row)
     for name, found in _startup_parts(report):
         write([name, "startup_ms", *(csv_cell(found.get(part)) for part in ("median", "min", "max"))])
     if "startup" in report and report["startup"]["time_ratio"]:

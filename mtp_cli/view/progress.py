@@ -36,6 +36,11 @@ class Progress:
         self._left = ""
         self._told = time.monotonic()
 
+    @property
+    def live(self) -> bool:
+        """Whether there is a live line."""
+        return self._line is not None
+
     def note(self, text: str) -> None:
         """One line for the person, unless --quiet."""
         if self._quiet:
@@ -109,6 +114,11 @@ class Progress:
         percent = f"{100 * acceptance:.0f}%"
         return f"{percent} of drafts  {width:.1f} tok/pass", f"{percent} {width:.1f}/pass"
 
+    def _joules(self) -> str:
+        """Joules for each generated token so far, and whether that is an estimate."""
+        found = self._meter.joules_per_token
+        return "" if found is None else f"{'about ' * found[1]}{found[0]:.2g} J/tok"
+
     def _show(self, stage: str, rate: float | None, drafting: str = "", drafting_short: str = "") -> None:
         if not self._line:
             return
@@ -116,8 +126,9 @@ class Progress:
         resident = memory.resident().value
         used = f"{resident / 1e6:,.0f} MB" if resident is not None else "memory unavailable"
         short = stage.replace(" tokens", "")
-        left = self._left
+        left, energy = self._left, self._joules()
         variants = [
+            (stage, left, speed, drafting, energy, used),
             (stage, left, speed, drafting, used),
             (stage, left, speed, drafting_short, used),
             (short, left, speed, drafting_short, used),

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 from mtp_cli.meters import Reading
 from mtp_cli.meters.drafts import DecodeCounts
+
+if TYPE_CHECKING:
+    from mtp_cli.meters.energy import Energy
 from mtp_cli.meters.time import RunMeter
 
 _LABEL_WIDTH = 22
@@ -11,7 +17,7 @@ _NONE = "unavailable"
 
 
 def timing_block(
-    meter: RunMeter, total_seconds: float, peak: Reading, energy: Reading, *, lenient: bool = False
+    meter: RunMeter, total_seconds: float, peak: Reading, energy: Energy | None, *, lenient: bool = False
 ) -> str:
     """Lines as `ollama --verbose` prints them, and between and below them what it does not tell."""
     first = meter.first_token_from_process
@@ -33,9 +39,35 @@ def timing_block(
             else f"{duration(first)} from process start, {duration(prompt)} from prompt",
         ),
         ("peak memory", _NONE if peak.value is None else f"{peak.value / 1e6:.1f} MB ({peak.origin})"),
-        ("energy", _NONE if energy.value is None else f"{energy.value:.1f} J ({energy.origin})"),
+        ("energy", joules(energy)),
+        ("energy per token", _joules_each(energy, meter.generated_tokens)),
     ]
     return "".join(f"{label + ':':<{_LABEL_WIDTH}}{value}\n" for label, value in rows)
+
+
+def joules(energy: Energy | None) -> str:
+    """ "12.3 J (measured: RAPL, CPU package)", "4.1 J, 1.2 to 15 (estimated from counted work)"."""
+    if energy is None:
+        return _NONE
+    note = f"; {energy.note}" if energy.note else ""
+    if energy.joules is None:
+        return _NONE + note
+    if energy.low is not None and energy.high is not None:
+        span = f", {short(energy.low)} to {short(energy.high)}"
+        return f"{short(energy.joules)} J{span} (estimated from {energy.source}){note}"
+    origin = f"{energy.origin}: {energy.source}, {energy.scope}, idle power included"
+    return f"{short(energy.joules)} J ({origin}){note}"
+
+
+def short(value: float) -> str:
+    """Three figures, never with an exponent: 1234.5 -> "1235", 0.01234 -> "0.0123"."""
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:.{min(digits, 9)}f}"
+
+
+def _joules_each(energy: Energy | None, tokens: int) -> str:
+    each = energy.per(tokens) if energy is not None else None
+    return _NONE if energy is None or each is None else f"{short(each)} J ({energy.origin}, prompts included)"
 
 
 def _drafting(counts: DecodeCounts, lenient: bool) -> list[tuple[str, str]]:

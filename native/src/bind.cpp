@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "decode/decoder.h"
@@ -158,6 +159,31 @@ class PyEngine {
                             next.data());
         });
         return next;
+    }
+
+    // For each token of a pass (ids, logits): all that the wish names, and perhaps a few more, by id.
+    nb::list candidates(const std::vector<int32_t>& tokens, int top_k, float min_p) {
+        std::vector<int32_t> next(tokens.size());
+        CandidateWish wish;
+        wish.top_k = top_k;
+        if (min_p > 0) wish.log_min_p = std::log(min_p);
+        run([&](Engine& e) {
+            return e.decode(tokens.data(), static_cast<int>(std::min<size_t>(tokens.size(), 1 << 20)),
+                            next.data(), Engine::Want::candidates, wish);
+        });
+        nb::list rows;
+        if (get().has_logits()) return rows;  // nothing was screened
+        for (size_t row = 0; row < tokens.size(); row++) {
+            std::vector<Candidate> found;
+            get().candidates(static_cast<int>(row), &found);
+            nb::list ids, logits;
+            for (const Candidate& one : found) {
+                ids.append(one.token);
+                logits.append(one.logit);
+            }
+            rows.append(nb::make_tuple(ids, logits));
+        }
+        return rows;
     }
 
     Logits logits(const std::vector<int32_t>& tokens) {
@@ -326,6 +352,9 @@ class PyEngine {
         out["full_passes"] = s.full_passes;
         out["groups"] = s.groups;
         out["survivors"] = s.survivors;
+        nb::list by_survivors;
+        for (const int64_t n : s.by_survivors) by_survivors.append(n);
+        out["by_survivors"] = by_survivors;
         return out;
     }
 
@@ -341,7 +370,7 @@ class PyEngine {
         run([&](Engine&) { return decoder_->measure_costs(&out); });
         return out;
     }
-    void set_costs(const std::vector<double>& costs, bool fixed) {
+    void set_costs(const std::vector<double>& costs, bool fixed, double step) {
         get();
         if (costs.size() != kMaxDecode)
             must(Status::error(Code::bad_argument, "costs of 16 widths are needed"));
@@ -349,11 +378,15 @@ class PyEngine {
             if (!(c > 0) || c > 1e6)
                 must(Status::error(Code::bad_argument, "a cost must be a number above 0"));
         }
-        decoder_->gate().set_costs(costs, fixed);
+        decoder_->gate().set_costs(costs, fixed, step);
     }
     std::vector<double> costs() {
         get();
         return decoder_->gate().costs();
+    }
+    double step_cost() {
+        get();
+        return decoder_->gate().step_cost();
     }
 
     void rollback(int64_t length) { must(get().rollback(length)); }
@@ -405,10 +438,41 @@ class PyEngine {
         out["weight_types"] = types;
         out["kernel"] = get().kernel_name();
         out["has_chat_template"] = get().tokenizer().has_chat_template();
+        out["work"] = pass_work(m);
         return out;
     }
 
   private:
+    // What a pass reads and multiplies: bytes of packed weights (once a pass), multiply-adds (a token), and
+    // of attention the rows of a layer: n_head * head_dim queries, n_head_kv * head_dim keys (as many
+    // values).
+    static nb::dict pass_work(const Model& m) {
+        int64_t bytes = 0, products = 0;
+        int sliding = 0;
+        for (const Layer& l : m.layers) {
+            for (const PackedMatrix* w : {&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}) {
+                bytes += w->total_bytes();
+                products += w->n_row * w->n_col;
+            }
+            sliding += l.sliding;
+        }
+        const PackedMatrix& o = m.output;
+        const int64_t high = o.n_group * o.group_bytes, low = o.n_group * o.low_group_bytes();
+        nb::dict out;
+        out["layer_bytes"] = bytes;
+        out["layer_products"] = products;
+        out["output_bytes"] = high + low;
+        out["screened_bytes"] = high + (o.has_residual ? o.n_group * o.residual_group_bytes() : low);
+        out["output_products"] = o.n_row * o.n_col;
+        out["vocabulary"] = o.n_row;
+        out["query_width"] = m.params.n_head * m.params.head_dim;
+        out["key_width"] = m.params.n_head_kv * m.params.head_dim;
+        out["full_layers"] = m.params.n_layer - sliding;
+        out["sliding_layers"] = sliding;
+        out["window"] = m.params.window;
+        return out;
+    }
+
     Engine& get() {
         if (!engine_) must(Status::error(Code::bad_argument, "the engine is closed"));
         return *engine_;
@@ -533,11 +597,15 @@ NB_MODULE(_native, m) {
         .def("step", &PyEngine::step)
         .def("set_drafter", &PyEngine::set_drafter, nb::arg("drafter").none())
         .def("allow_screening", &PyEngine::allow_screening, nb::arg("allowed"))
+        .def("candidates", &PyEngine::candidates, nb::arg("tokens"), nb::arg("top_k") = 0,
+             nb::arg("min_p") = 0.0f)
         .def("screen_stats", &PyEngine::screen_stats)
         .def("oracle", &PyEngine::oracle, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"))
         .def("measure_costs", &PyEngine::measure_costs)
-        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false)
+        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false,
+             nb::arg("step") = 0.0)
         .def("costs", &PyEngine::costs)
+        .def("step_cost", &PyEngine::step_cost)
         .def("rollback", &PyEngine::rollback, nb::arg("length"))
         .def("abort", &PyEngine::abort)
         .def("close", &PyEngine::close)

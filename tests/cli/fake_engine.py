@@ -24,6 +24,7 @@ from mtp_cli.engine import (
     Step,
 )
 from mtp_cli.events import FinishReason, Source
+from mtp_cli.work import Work
 
 END, BOS = 0, 1
 _PIECE = re.compile(rb"<\|[a-z_]+\|>| ?[A-Za-z]+|[\x00-\xff]", re.DOTALL)
@@ -66,6 +67,7 @@ class FakeEngine:
         self._script: list[int] = []
         self.calls: list[tuple[int, list[int]]] = []
         self.passes = 0
+        self.columns = 0
         self._drafts = drafts
         self.starts: list[tuple[list[int], Sampling, Drafting]] = []
         self._next_token = END
@@ -89,6 +91,11 @@ class FakeEngine:
     @property
     def n_threads(self) -> int:
         return 1
+
+    @property
+    def work(self) -> Work | None:
+        """Every pass reads 1,000 bytes and multiplies 100 times for each token, in a core second."""
+        return Work(self.passes, self.columns, 1e3 * self.passes, 100.0 * self.columns, float(self.passes))
 
     def tokenize(self, text: str, *, special: bool = False, bos: bool = False) -> list[int]:
         row = [BOS] if bos else []
@@ -129,6 +136,7 @@ class FakeEngine:
         if self._fail is not None and self.passes == self._fail_at:
             raise self._fail
         time.sleep(self._pause)
+        self.columns += len(tokens)
         self.cache += tokens
         return [self._next() for _ in tokens]
 

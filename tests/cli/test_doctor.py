@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from cli.catalog_fakes import Shop
+from cli.sensors import battery, rapl, write, zone
 from mtp_cli import catalog
 from mtp_cli.commands import doctor
 
@@ -53,7 +55,7 @@ def test_ready(shop: Shop, native: dict[str, Any]) -> None:
     assert lines["kernel"].split() == ["kernel", "avx2"]
     assert "avx2 fma f16c" in lines["cpu features"]
     assert "tiny: ready (default)" in lines["model"]
-    assert lines["energy"].endswith("unavailable")
+    assert lines["energy"].endswith("estimated: counted work, cores at work and memory")
     assert str(catalog.cache_dir()) in lines["cache folder"]
     assert out.endswith("mtp is ready to use\n")
     assert "usable: avx2, emulated_vnni, scalar" in invoke("-v")[1]
@@ -68,7 +70,12 @@ def test_json(shop: Shop, native: dict[str, Any]) -> None:
     assert report["memory"]["total_bytes"] > report["memory"]["available_bytes"] > 0
     assert report["cpu"]["threads_chosen"] >= 1
     assert report["models"][0]["state"] == "ready"
-    assert report["energy"] == {"source": "unavailable"}
+    assert report["energy"] == {
+        "origin": "estimated",
+        "source": "counted work",
+        "scope": "cores at work and memory",
+        "refused": [],
+    }
 
 
 def test_missing_default_model(shop: Shop, native: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,3 +125,60 @@ def test_little_memory(shop: Shop, native: dict[str, Any], monkeypatch: pytest.M
     fake.cpu_count = lambda logical: 4  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "psutil", fake)
     assert "only 100.0 MB of memory is free" in invoke()[1]
+
+
+def test_energy_that_only_root_may_read(
+    shop: Shop, native: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog.resolve("tiny")
+    root = tmp_path / "no-sensors"
+    rapl(root)
+    real = Path.read_text
+
+    def read_text(path: Path, *args: Any, **options: Any) -> str:
+        if path.name == "energy_uj":
+            raise PermissionError(13, "Permission denied")
+        return real(path, *args, **options)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    code, out = invoke()
+    assert code == 0
+    assert out.count("RAPL") == 1
+    assert "note: energy is not measured by RAPL (powercap): only root may read the energy counters" in out
+    assert "sudo chmod o+r /sys/class/powercap/intel-rapl:*/energy_uj" in out
+    monkeypatch.setattr(Path, "read_text", real)
+    report = json.loads(invoke("--format", "json")[1])
+    assert report["energy"]["origin"] == "measured"
+    assert report["energy"]["source"] == "RAPL (powercap)"
+
+
+def test_charging_and_heat(shop: Shop, native: dict[str, Any], tmp_path: Path) -> None:
+    catalog.resolve("tiny")
+    root = tmp_path / "no-sensors"
+    battery(root, status="Charging")
+    zone(root, temp=97_000)
+    out = invoke()[1]
+    assert "-> unplug the charger to measure" in out
+    assert "heat" in out
+    assert "97 °C, slowed down from 95 °C on" in out
+    assert "-> let it cool down" in out
+    report = json.loads(invoke("--format", "json")[1])
+    assert report["thermal"]["state"] == "slowed down"
+    assert report["energy"]["refused"][0]["name"] == "battery"
+
+
+def test_why_there_are_so_few_threads(
+    shop: Shop, native: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog.resolve("tiny")
+    root = tmp_path / "cores"
+    monkeypatch.setattr("mtp_cli.threads.ROOT", root)
+    monkeypatch.setattr("mtp_cli.threads.allowed_cpus", lambda: list(range(8)))
+    for cpu in range(8):
+        folder = write(root / f"sys/devices/system/cpu/cpu{cpu}", cpu_capacity=1024 if cpu > 3 else 400)
+        write(folder / "topology", core_id=cpu, physical_package_id=0)
+    write(root / "sys/fs/cgroup", **{"cpu.max": "350000 100000"})
+    out = invoke()[1]
+    assert "3 (4 fast cores, 4 slow ones left alone; this container may use 3.5 CPUs)" in out
+    report = json.loads(invoke("--format", "json")[1])
+    assert (report["cpu"]["fast_cores"], report["cpu"]["slow_cores"]) == (4, 4)

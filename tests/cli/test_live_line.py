@@ -7,12 +7,15 @@ import io
 import pytest
 
 from mtp_cli.events import DraftCounts, EndEvent, FinishReason, PrefillEvent, StepEvent
+from mtp_cli.meters.energy import EnergyMeter
+from mtp_cli.meters.estimate import constants_for
 from mtp_cli.meters.time import RunMeter
 from mtp_cli.tasks.job import Part, Plan, Reading
 from mtp_cli.view.live import LiveLine
 from mtp_cli.view.progress import Progress
 from mtp_cli.view.terminal import char_width, fit, use_colour
 from mtp_cli.view.timing import duration
+from mtp_cli.work import Work
 
 
 class Terminal(io.StringIO):
@@ -271,3 +274,23 @@ def test_ratios_of_nothing_are_none() -> None:
     meter = RunMeter()
     assert meter.acceptance is None
     assert meter.tokens_per_pass is None
+
+
+@pytest.mark.parametrize(("width", "shown"), [(120, True), (60, False)])
+def test_the_line_tells_joules_where_there_is_room(
+    width: int, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("mtp_cli.view.live._INTERVAL", -1)
+    done = [Work()]
+    screen = Terminal(width)
+    meter = RunMeter(energy=EnergyMeter(None, lambda: done[0], constants=constants_for("x86_64")))
+    progress = Progress(meter, quiet=False, colour="auto", streaming=False, stream=screen)
+    meter.prompt_begins()
+    done[0] = Work(core_seconds=2.0)
+    for number in range(1, 5):
+        event = StepEvent(5, "a", "backbone", number, 0.1 * number, 8, 6)
+        meter.feed(event)
+        progress.hear(event)
+    assert ("about 2 J/tok" in screen.shown) == shown, screen.shown
+    assert "10.0 tok/s" in screen.shown

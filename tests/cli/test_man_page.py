@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / ".ci" / "man.py"
-PAGE = ROOT / "docs" / "mtp.1"
+PAGE = ROOT / "mtp_cli" / "mtp.1"
 
 pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="needs the whole repository")
 

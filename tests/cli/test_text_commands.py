@@ -295,7 +295,8 @@ def test_timing_block(mtp: Mtp) -> None:
     ):
         assert re.search(f"^{label}", done.err, re.MULTILINE), label
     assert "from process start" in done.err
-    assert re.search(r"^energy: +unavailable$", done.err, re.MULTILINE)
+    assert re.search(r"^energy: +[\d.]+ J, .* \(estimated from counted work\)$", done.err, re.MULTILINE)
+    assert re.search(r"^energy per token: +[\d.]+ J \(estimated, prompts included\)$", done.err, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", ["summarize", "proofread"])

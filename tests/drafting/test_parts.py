@@ -164,7 +164,7 @@ class Case:
 
 
 def plain_sampler(case: Case, logits: Sequence[float], history: Sequence[int]) -> Row:
-    """Probabilities of all tokens after penalty, top-k, top-p (of all tokens), min-p, temperature."""
+    """Probabilities of all tokens after penalty, top-k, top-p (of what top-k left), min-p, temperature."""
     x = np.array(logits, np.float64)
     for token in set(history[-case.last :] if case.last else ()):
         x[token] = x[token] / case.penalty if x[token] > 0 else x[token] * case.penalty
@@ -173,7 +173,7 @@ def plain_sampler(case: Case, logits: Sequence[float], history: Sequence[int]) -
     p /= p.sum()
     keep = order[: case.top_k] if case.top_k else order
     if case.top_p < 1:
-        before = np.concatenate([[0], np.cumsum(p[keep])[:-1]])
+        before = np.concatenate([[0], np.cumsum(p[keep])[:-1]]) / p[keep].sum()
         keep = [token for token, sum_before in zip(keep, before, strict=True) if sum_before < case.top_p]
         keep = keep or order[:1]
     keep = [token for token in keep if p[token] >= case.min_p * p.max()]
@@ -191,6 +191,7 @@ CASES = [
     Case(top_k=1000),
     Case(top_p=0.6),
     Case(top_p=0.0),
+    Case(top_k=5, top_p=0.7),
     Case(min_p=0.2),
     Case(min_p=1.0),
     Case(penalty=1.8),

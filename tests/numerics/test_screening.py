@@ -95,3 +95,42 @@ def test_adversarial_rows(change: Callable[[npt.NDArray[np.uint8]], None], tmp_p
     path = write_tiny(tmp_path / "edited.gguf", spec)
     _edit(path, change)
     _both_ways(path, tokens_for(spec, 48), "auto")
+
+
+def _same_candidates(path: Path, tokens: list[int], kernel: str, top_k: int, min_p: float) -> None:
+    """Every token that a draw may choose is named, with the bits of the full product."""
+    with engine_on(path, kernel=kernel) as engine:
+        native: Any = engine._native
+        full = engine.logits(tokens)
+        for width in (1, 3, 16):
+            engine.rollback(0)
+            for at in range(0, len(tokens), width):
+                native.allow_screening(True)  # however many groups were left so far
+                rows = native.candidates(tokens[at : at + width], top_k, min_p)
+                assert rows, "nothing was screened"
+                for logits, (ids, values) in zip(full[at : at + width], rows, strict=True):
+                    assert ids == sorted(set(ids))
+                    assert np.array_equal(np.float32(values), logits[ids])
+                    order = np.lexsort((np.arange(len(logits)), -logits))
+                    wanted = set(order[:top_k].tolist()) if top_k else set(range(len(logits)))
+                    if min_p:
+                        likely = np.float32(logits.max()) + np.log(np.float32(min_p))
+                        wanted &= set(np.flatnonzero(logits >= likely).tolist())
+                    assert wanted <= set(ids)
+
+
+@pytest.mark.parametrize(("top_k", "min_p"), [(1, 0.0), (40, 0.0), (0, 0.2), (40, 0.05), (5000, 0.0)])
+@pytest.mark.parametrize("spec", SPECS, ids=("tied", "untied", "gemma3"))
+def test_candidates(spec: TinySpec, top_k: int, min_p: float, tiny: Tiny) -> None:
+    _same_candidates(tiny(spec), tokens_for(spec, 12), "auto", top_k, min_p)
+
+
+@pytest.mark.parametrize("change", [_equal_rows, _one_low_nibble, _zero_rows, _scales])
+def test_candidates_of_adversarial_rows(
+    change: Callable[[npt.NDArray[np.uint8]], None], tmp_path: Path
+) -> None:
+    """Ties at the k-th place: all that share it may be named, none that is ahead is missing."""
+    spec = SPECS[1]
+    path = write_tiny(tmp_path / "edited.gguf", spec)
+    _edit(path, change)
+    _same_candidates(path, tokens_for(spec, 8), "auto", 40, 0.0)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace mtp {
 namespace {
@@ -24,6 +25,10 @@ double expected_tokens(const Draft& draft) {
 
 int32_t Decoder::choose(int row) {
     if (options_.sampling.plain_greedy()) return engine_->best(row);
+    if (!engine_->has_logits()) {
+        engine_->candidates(row, &found_);
+        return sampler_.choose_among(&found_, static_cast<int64_t>(history_.size()));
+    }
     const int32_t n = engine_->model().params.n_vocab;
     return sampler_.choose(engine_->logits_row(row), n, static_cast<int64_t>(history_.size()), history_);
 }
@@ -75,6 +80,22 @@ Status Decoder::start(const std::vector<int32_t>& prompt, const std::vector<int3
     return {};
 }
 
+// Penalties and lenient rules look at all logits; draws between few tokens, and the arg-max, do not.
+Engine::Want Decoder::wanted() const {
+    if (options_.lenient != LenientRule::off) return Engine::Want::logits;
+    if (options_.sampling.plain_greedy()) return Engine::Want::best;
+    return sampler_.wants_candidates() ? Engine::Want::candidates : Engine::Want::logits;
+}
+
+CandidateWish Decoder::wish() const {
+    CandidateWish wish;
+    const SamplingOptions& s = options_.sampling;
+    wish.top_k = std::max(0, s.top_k);
+    // top-p goes by all that top-k left
+    if (s.min_p > 0 && s.top_p >= 1) wish.log_min_p = std::log(s.min_p);
+    return wish;
+}
+
 // Drafts that can be tested: what context and token limit leave beside the pending token.
 int Decoder::room() const {
     const int64_t context = engine_->n_ctx() - engine_->length() - 1;
@@ -118,42 +139,40 @@ int Decoder::propose_copy(int room, DraftGate::Choice* choice) {
 
 // outlook_: what the head's net, if it has one, expects of this pass.
 Status Decoder::look_ahead() {
-    has_outlook_ = options_.draft_head && options_.draft_copy && engine_->head_step()->has_outlook();
-    if (!has_outlook_) return {};
-    if (Status s = engine_->head_begin(state_row_); !s.ok()) return s;
+    if (!options_.draft_head || !options_.draft_copy) return {};
     CopyGuess ahead = copy_.guess();
     ahead.reset();
     guess_ = ahead.guess();
     // a source that the answer follows is its own best witness
-    has_outlook_ = guess_.kind < kFirstSourceKind;
-    if (has_outlook_) outlook_ = engine_->head_step()->outlook(history_.back(), guess_);
+    has_outlook_ = guess_.kind < kFirstSourceKind && engine_->head_step()->has_outlook();
+    if (!has_outlook_) return {};
+    if (Status s = engine_->head_begin(state_row_); !s.ok()) return s;
+    outlook_ = engine_->head_step()->outlook(history_.back(), guess_);
     return {};
 }
 
 // Tokens a second if the head is asked for as many tokens as pays best by what is known before.
 double Decoder::hoped_rate(int room) const {
     constexpr double goes_on = 0.7;  // a draft's next token is right if the last one was
-    const double step = head_step_s_ > 0 ? gate_.on_curve(head_step_s_) : 0.1 * gate_.cost(1);
-    double survival = static_cast<double>(expect_.head(outlook_.head)), expected = 1, best = 0;
+    double survival = static_cast<double>(expect_.head(outlook_.head, guess_.kind > 0)), expected = 1,
+           best = 0;
     const int most = std::min(room, static_cast<int>(gate_.costs().size()) - 1);
     for (int d = 1; d <= most; d++, survival *= goes_on) {
         expected += survival;
-        best = std::max(best, expected / (gate_.cost(d + 1) + d * step));
+        best = std::max(best, expected / (gate_.cost(d + 1) + d * gate_.step_cost()));
     }
     return best;
 }
 
 // A copy that is nearly sure needs no second opinion.
 bool Decoder::wants_head(const DraftGate::Choice& copied, int room) {
-    constexpr float sure = 0.93f;
     if (!options_.draft_head) return false;
     if (options_.draft_fixed >= 0 || !gate_.ready()) return true;
-    if (has_outlook_) {
-        constexpr double worth = 1.03;  // a hope is not a gain yet
-        if (hoped_rate(room) <= worth * copied.rate) return false;
-    } else if (copied.length > 0 && draft_.confidence[0] >= sure) {
-        return false;
-    }
+    if (has_outlook_) return hoped_rate(room) > copied.rate;
+    // where the answer follows a source, the head mostly says the same, unless that is unlikely
+    constexpr float sure = 0.93f, likely = 0.25f;
+    const float enough = guess_.kind >= kFirstSourceKind ? likely : sure;
+    if (copied.length > 0 && draft_.confidence[0] >= enough) return false;
     return head_.worth_asking();
 }
 
@@ -188,10 +207,7 @@ Status Decoder::propose_head(int room, Step* out) {
         HeadDraft drafted;
         const double began = now();
         if (Status s = engine_->head_draft(token, guess, &drafted); !s.ok()) return s;
-        const double took = now() - began;
-        head_step_s_ = head_step_s_ == 0
-                           ? took
-                           : head_step_s_ + 0.05 * (std::min(took, 3 * head_step_s_) - head_step_s_);
+        gate_.learn_step(now() - began);
         out->head_steps++;
         token = drafted.token;
         const int cell = DraftHead::cell(drafted.probability, d, guess, token);
@@ -199,8 +215,7 @@ Status Decoder::propose_head(int room, Step* out) {
         if (engine_->tokenizer().is_end(token)) break;
         const bool counts = options_.draft_fixed < 0 && gate_.ready();
         if (counts && copy_goes_on()) break;
-        if (counts && !gate_.goes_on(chain_, gate_.on_curve(now() - started), gate_.on_curve(head_step_s_)))
-            break;
+        if (counts && !gate_.goes_on(chain_, out->head_steps * gate_.step_cost())) break;
         ahead.append(token);
     }
     out->head_seconds = now() - started;
@@ -216,6 +231,7 @@ Status Decoder::propose(Step* out, int* length) {
     draft_.clear();
     other_.clear();
     chain_.clear();
+    guess_ = {};
     has_outlook_ = false;
     *length = 0;
     const int room = this->room();
@@ -236,7 +252,7 @@ Status Decoder::propose(Step* out, int* length) {
         *length = static_cast<int>(draft_.tokens.size());
         return {};
     }
-    const double spent = gate_.on_curve(out->head_seconds);
+    const double spent = out->head_steps * gate_.step_cost();
     const DraftGate::Choice headed = gate_.choose(chain_, spent);
     if (headed.rate >= gate_.choose(draft_, spent).rate) {
         std::swap(draft_, chain_);
@@ -262,16 +278,18 @@ void Decoder::learn_draft(const Draft& draft) {
 void Decoder::learn(const Step& out) {
     for (const Draft* draft : {&draft_, &other_, &chain_}) learn_draft(*draft);
     if (has_outlook_) {
-        if (guess_.kind > 0) expect_.learn_copy(outlook_.copy, guess_.token == truth_[0]);
+        const bool guessed = guess_.kind > 0;
+        if (guessed) expect_.learn_copy(outlook_.copy, guess_.token == truth_[0]);
         for (const Draft* draft : {&draft_, &chain_}) {
             const bool headed = !draft->tokens.empty() && draft->source[0] == Source::head;
-            if (headed) expect_.learn_head(outlook_.head, draft->tokens[0] == truth_[0]);
+            if (headed) expect_.learn_head(outlook_.head, guessed, draft->tokens[0] == truth_[0]);
         }
+        if (out.head_steps == 0) expect_.forget_head(guessed);
     }
     if (out.drafted > 0 && !foreign_) copy_.learn_outcome(out.drafted, out.accepted);
-    if (out.head_steps > 0 && gate_.ready()) {
+    if (out.head_steps > 0 && gate_.ready() && !has_outlook_) {
         // by the curve, so that a machine that is busy right now does not count against the head
-        const double seconds = gate_.cost(out.drafted_asked + 1) + gate_.on_curve(out.head_seconds);
+        const double seconds = gate_.cost(out.drafted_asked + 1) + out.head_steps * gate_.step_cost();
         head_.learn_gain(static_cast<double>(out.accepted + 1) - rate_without_ * seconds);
     }
 }
@@ -292,10 +310,9 @@ Status Decoder::step(Step* out) {
     feed_.insert(feed_.end(), draft_.tokens.begin(), draft_.tokens.begin() + g);
     out->drafted_asked = g;
     const int64_t length = engine_->length();
-    const bool wants_logits = !options_.sampling.plain_greedy() || options_.lenient != LenientRule::off;
     next_.resize(feed_.size());
     const double verified = now();
-    if (Status s = engine_->decode(feed_.data(), g + 1, next_.data(), wants_logits); !s.ok()) return s;
+    if (Status s = engine_->decode(feed_.data(), g + 1, next_.data(), wanted(), wish()); !s.ok()) return s;
     const double verify_s = now() - verified;
 
     // row d stands after d drafts that were right

@@ -84,6 +84,8 @@ class Decoder {
     void learn(const Step& out);
     void learn_draft(const Draft& draft);
     int room() const;
+    Engine::Want wanted() const;
+    CandidateWish wish() const;
     int32_t choose(int row);
 
     Engine* engine_;
@@ -96,7 +98,6 @@ class Decoder {
     ForeignDrafter foreign_;
     Draft draft_, other_, chain_;
     int state_row_ = 0;        // hidden row of the last pass that belongs to the newest cached token
-    double head_step_s_ = 0;   // seconds of a draft step, lately
     double rate_without_ = 0;  // tokens a second that the pass was expected to give without the head
     Guess guess_;              // what copying says next
     Outlook outlook_;          // of the pass at hand, by the head's net
@@ -104,6 +105,7 @@ class Decoder {
     std::vector<int32_t> truth_;    // what the backbone chose in the last pass, in order
     std::vector<int32_t> history_;  // prompt and answer
     std::vector<int32_t> feed_, next_;
+    std::vector<Candidate> found_;
     int64_t generated_ = 0;
     Finish finish_ = Finish::none;
 };

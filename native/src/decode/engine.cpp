@@ -154,6 +154,7 @@ Status Engine::forward(const int32_t* tokens, const PassShape& shape) {
     graph->reset();
     // a runtime may give fewer threads than asked for: what the others would have found is nothing
     std::fill(work_->best.begin(), work_->best.end(), ArgmaxPart{-INFINITY, INT32_MAX});
+    for (auto& found : work_->found) found.clear();
     std::fill(work_->survivors.begin(), work_->survivors.end(), int64_t{0});
     rows_end_ = -1;
     cache_.reserve(k);
@@ -161,8 +162,8 @@ Status Engine::forward(const int32_t* tokens, const PassShape& shape) {
     cache_.extend(k);
     rows_ = rows;
     rows_end_ = rows > 0 ? cache_.length() : -1;
-    screened_ = shape.output == PassOutput::screened;
-    if (screened_) count_survivors(rows);
+    output_ = shape.output;
+    if (output_ == PassOutput::screened || output_ == PassOutput::candidates) count_survivors(rows);
     return {};
 }
 
@@ -177,6 +178,9 @@ void Engine::count_survivors(int rows) {
     screen_.passes++;
     screen_.groups += groups;
     screen_.survivors += survivors;
+    const double bucket = 8 * std::log2(1 + static_cast<double>(survivors) / rows);
+    screen_.by_survivors[static_cast<size_t>(
+        std::min(kSurvivorBuckets - 1, static_cast<int>(std::lround(bucket))))]++;
     screen_.share += 0.2 * (static_cast<double>(survivors) / static_cast<double>(groups) - screen_.share);
     if (screen_.share > too_many) {
         screen_.share = 0;
@@ -187,8 +191,27 @@ void Engine::count_survivors(int rows) {
     }
 }
 
+void Engine::candidates(int row, std::vector<Candidate>* out) const {
+    out->clear();
+    for (int t = 0; t < options_.n_threads; t++) {
+        const auto& found = work_->found[static_cast<size_t>(t * kMaxDecode + row)];
+        out->insert(out->end(), found.begin(), found.end());
+    }
+    std::sort(out->begin(), out->end(),
+              [](const Candidate& a, const Candidate& b) { return a.token < b.token; });
+}
+
 int32_t Engine::best(int row) const {
-    if (screened_) {
+    if (output_ == PassOutput::candidates) {
+        Candidate top = {-INFINITY, INT32_MAX};
+        for (int t = 0; t < options_.n_threads; t++) {
+            for (const Candidate& one : work_->found[static_cast<size_t>(t * kMaxDecode + row)]) {
+                if (one.logit > top.logit || (one.logit == top.logit && one.token < top.token)) top = one;
+            }
+        }
+        return top.token;
+    }
+    if (output_ == PassOutput::screened) {
         ArgmaxPart top = work_->best[static_cast<size_t>(row)];
         for (int t = 1; t < options_.n_threads; t++) {
             const ArgmaxPart& part = work_->best[static_cast<size_t>(t * kMaxDecode + row)];
@@ -218,13 +241,16 @@ Status Engine::prefill(const int32_t* tokens, int64_t n, const Progress& progres
     return {};
 }
 
-Status Engine::decode(const int32_t* tokens, int n, int32_t* next, bool with_logits) {
+Status Engine::decode(const int32_t* tokens, int n, int32_t* next, Want want, const CandidateWish& wish) {
     if (n > kMaxDecode)
         return Status::error(Code::bad_argument,
                              "a pass takes at most " + std::to_string(kMaxDecode) + " tokens");
     if (Status s = check(tokens, n); !s.ok()) return s;
     aborted_ = false;
-    const PassOutput output = !with_logits && screening() ? PassOutput::screened : PassOutput::logits;
+    PassOutput output = PassOutput::logits;
+    if (want != Want::logits && screening())
+        output = want == Want::best ? PassOutput::screened : PassOutput::candidates;
+    context_.wish = wish;
     if (Status s = forward(tokens, {n, n, output}); !s.ok()) return s;
     for (int i = 0; i < n; i++) next[i] = best(i);
     return {};

@@ -1,6 +1,7 @@
 // One sequence on one model: forward passes, arg-max, logits, roll back, abort.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -29,9 +30,13 @@ struct EngineOptions {
 using Interrupt = std::function<bool()>;
 using Progress = std::function<void(int64_t done, int64_t total)>;
 
+constexpr int kSurvivorBuckets = 160;
+
 // Screened passes: groups of 8 output rows looked at (for each token), and those of them computed in full.
 struct ScreenStats {
     int64_t passes = 0;
+    // passes by groups that survived, for each token: bucket b holds those around 2^(b / 8) - 1
+    std::array<int64_t, kSurvivorBuckets> by_survivors{};
     int64_t full_passes = 0;  // arg-max passes that read everything because screening left too much
     int64_t groups = 0;
     int64_t survivors = 0;
@@ -49,9 +54,12 @@ class Engine {
     // Any number of tokens in chunks; *next is the arg-max after the last. An abort leaves the finished
     // chunks.
     Status prefill(const int32_t* tokens, int64_t n, const Progress& progress, int32_t* next);
-    // One pass over 1..kMaxDecode tokens; next[i] is the arg-max after token i. with_logits: logits_row works
-    // too, which takes reading the whole output matrix.
-    Status decode(const int32_t* tokens, int n, int32_t* next, bool with_logits = false);
+    // One pass over 1..kMaxDecode tokens; next[i] is the arg-max after token i. logits: logits_row works too,
+    // which takes reading the whole output matrix. candidates: of each row the tokens that the wish names and
+    // perhaps a few more, in candidates(), unless has_logits() tells that it was cheaper to compute all.
+    enum class Want : uint8_t { best, candidates, logits };
+    Status decode(const int32_t* tokens, int n, int32_t* next, Want want = Want::best,
+                  const CandidateWish& wish = {});
     // Any number of tokens; out: [n][n_vocab].
     Status logits(const int32_t* tokens, int64_t n, float* out);
     // Any number of tokens, for training: hidden states [n][n_embd] of all of them, and for each of `layers`
@@ -77,8 +85,10 @@ class Engine {
     // [n_vocab] of row `row` of the last pass; sampling may change it in place
     float* logits_row(int row) { return work_->logits.get() + int64_t{row} * model_->params.n_vocab; }
     int32_t best(int row) const;  // arg-max of that row
+    // Of that row, by token; after a pass that gave candidates.
+    void candidates(int row, std::vector<Candidate>* out) const;
     // Row of the last pass that belongs to the newest token in the cache; -1 when there is none (any more).
-    bool has_logits() const { return !screened_; }  // of the last pass
+    bool has_logits() const { return output_ == PassOutput::logits; }  // of the last pass
     int newest_row() const { return rows_end_ == cache_.length() ? rows_ - 1 : -1; }
     int64_t length() const { return cache_.length(); }
     int64_t n_ctx() const { return cache_.n_ctx(); }
@@ -87,7 +97,12 @@ class Engine {
     const Tokenizer& tokenizer() const { return *tokenizer_; }
     const char* kernel_name() const { return context_.kernels->name; }
     const ScreenStats& screen_stats() const { return screen_; }
-    void allow_screening(bool allowed) { screening_allowed_ = allowed; }
+    // Also ends a pause.
+    void allow_screening(bool allowed) {
+        screening_allowed_ = allowed;
+        screen_.pause = screen_.rest = 0;
+        screen_.share = 0;
+    }
     size_t cache_bytes() const { return cache_.reserved_bytes(); }
     KvCache& cache() { return cache_; }
 
@@ -109,9 +124,9 @@ class Engine {
     KvCache cache_;
     ScreenStats screen_;
     bool screening_allowed_ = true;
-    bool screened_ = false;  // the last pass
-    int rows_ = 0;           // rows with logits of the last pass
-    int64_t rows_end_ = -1;  // length of the cache after it
+    PassOutput output_ = PassOutput::logits;  // of the last pass
+    int rows_ = 0;                            // rows with logits of the last pass
+    int64_t rows_end_ = -1;                   // length of the cache after it
     std::unique_ptr<Workspace> work_;
     OpContext context_;
     std::map<PassShape, std::unique_ptr<PassGraph>> graphs_;

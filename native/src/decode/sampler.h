@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../graph/candidate.h"
+
 namespace mtp {
 
 struct SamplingOptions {
@@ -26,16 +28,19 @@ class Sampler {
     const SamplingOptions& options() const { return options_; }
 
     // logits: [n], may be changed. history: tokens before `position`, the last of them newest.
-    // In order: repetition penalty, top-k, top-p, min-p, temperature, one draw.
+    // In order: repetition penalty, top-k, top-p (of what top-k left), min-p, temperature, one draw.
     int32_t choose(float* logits, int32_t n, int64_t position, const std::vector<int32_t>& history);
 
+    // The same draw from all tokens that reach some logit, by token, if wants_candidates() and all that the
+    // options allow are among them.
+    int32_t choose_among(std::vector<Candidate>* candidates, int64_t position);
+    // Whether the draw is between few tokens whatever the others are.
+    bool wants_candidates() const;
+
   private:
-    struct Candidate {
-        float logit;
-        int32_t token;
-    };
     void penalise(float* logits, const std::vector<int32_t>& history);
     void sort_until(size_t n);
+    int32_t draw(float top, double total, int64_t position);
 
     SamplingOptions options_;
     std::vector<Candidate> candidates_;

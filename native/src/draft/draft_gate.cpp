@@ -17,7 +17,7 @@ DraftGate::Choice DraftGate::choose(const Draft& draft, double spent) const {
     return best;
 }
 
-bool DraftGate::goes_on(const Draft& draft, double spent, double seconds) const {
+bool DraftGate::goes_on(const Draft& draft, double spent) const {
     constexpr double hopeful = 0.9;  // confidence of a token that is not drafted yet
     const size_t g = draft.tokens.size() + 1;
     if (g >= cost_.size()) return false;
@@ -27,7 +27,7 @@ bool DraftGate::goes_on(const Draft& draft, double spent, double seconds) const 
         expected += survival;
     }
     const double rate = std::max(choose(draft, spent).rate, expected / (cost_[g - 1] + spent));
-    return (expected + hopeful * survival) / (cost_[g] + spent + seconds) > rate;
+    return (expected + hopeful * survival) / (cost_[g] + spent + step_) > rate;
 }
 
 void DraftGate::learn(int k, double seconds) {
@@ -38,6 +38,12 @@ void DraftGate::learn(int k, double seconds) {
     cost *= 1 + 0.03 * std::clamp(ratio / pace_ - 1, -0.5, 0.5);
     // a wider pass is never cheaper
     for (size_t i = 1; i < cost_.size(); i++) cost_[i] = std::max(cost_[i], cost_[i - 1]);
+}
+
+// One step says little: it may have been interrupted, and the machine may be busy.
+void DraftGate::learn_step(double seconds) {
+    if (fixed_ || cost_.empty()) return;
+    step_ += 0.05 * (std::clamp(seconds / pace_, 0.5 * step_, 2 * step_) - step_);
 }
 
 }  // namespace mtp

@@ -3,37 +3,43 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
-
-#include "drafter.h"
+#include <cmath>
 
 namespace mtp {
 
 class DraftOutlook {
   public:
-    DraftOutlook() {
-        std::vector<float> prior;
-        for (int bin = 0; bin < kBins; bin++)
-            prior.push_back((static_cast<float>(bin) + 0.5f) / static_cast<float>(kBins));
-        copy_.init(prior, 12, 96);
-        head_.init(prior, 12, 96);
-    }
-    // Chances by the net -> chances.
-    float copy(float chance) const { return corrected(copy_, chance); }
-    float head(float chance) const { return corrected(head_, chance); }
-    void learn_copy(float chance, bool was_right) { copy_.learn(bin(chance), was_right); }
-    void learn_head(float chance, bool was_right) { head_.learn(bin(chance), was_right); }
+    // Chances by the net -> chances. `guessed`: copying has a guess.
+    float copy(float chance) const { return copy_.corrected(chance); }
+    float head(float chance, bool guessed) const { return head_[guessed].corrected(chance); }
+    void learn_copy(float chance, bool was_right) { copy_.learn(chance, was_right); }
+    void learn_head(float chance, bool guessed, bool was_right) { head_[guessed].learn(chance, was_right); }
+    // A pass without the head: what was learnt of it ages, so that it is tried again some day.
+    void forget_head(bool guessed) { head_[guessed].forget(); }
 
   private:
-    static constexpr int kBins = 10;
-    static int bin(float chance) { return std::clamp(static_cast<int>(chance * kBins), 0, kBins - 1); }
-    // the net's own order inside a bin is kept
-    static float corrected(const Calibration& table, float chance) {
-        const float centre = (static_cast<float>(bin(chance)) + 0.5f) / static_cast<float>(kBins);
-        return std::clamp(chance + table.share(bin(chance)) - centre, 0.01f, 0.99f);
-    }
+    // Chances of a net trained on other texts are in the right order but all too high or too low: one shift
+    // of their logits, learnt by gradient steps, puts that right within a few dozen passes.
+    class Shift {
+      public:
+        explicit Shift(float start) : start_(start), shift_(start) {}
+        float corrected(float chance) const {
+            const float p = std::clamp(chance, 0.01f, 0.99f);
+            return 1 / (1 + std::exp(-std::log(p / (1 - p)) - shift_));
+        }
+        void learn(float chance, bool was_right) {
+            constexpr float rate = 0.08f, most = 2.5f;
+            shift_ += rate * ((was_right ? 1.0f : 0.0f) - corrected(chance));
+            shift_ = std::clamp(shift_, -most, most);
+        }
+        void forget() { shift_ += 0.01f * (start_ - shift_); }
 
-    Calibration copy_, head_;
+      private:
+        float start_, shift_;
+    };
+
+    Shift copy_{-0.1f};
+    Shift head_[2] = {Shift(-0.3f), Shift(-0.1f)};
 };
 
 }  // namespace mtp

@@ -124,12 +124,18 @@ void GraphBuilder::build() {
         append(op_rescore, "rescore", kMaxDecode, 1, w.best.data());
         return;
     }
+    if (shape_.output == PassOutput::candidates) {
+        append(op_screen, "screen", context_->model->output.n_group, rows, w.upper.data());
+        append(op_floor, "floor", 1, rows, w.floor.data());
+        append(op_candidates, "candidates", 1, rows, w.floor.data());
+        return;
+    }
     append(op_logits, "logits", p.n_vocab, rows, w.logits.get());  // [n_vocab, rows]
     append(op_argmax, "argmax", w.n_span, rows, w.argmax.data());
 }
 
 Status PassGraph::build(OpContext* context, const PassShape& shape, std::unique_ptr<PassGraph>* out) {
-    const size_t n_node = static_cast<size_t>(context->model->params.n_layer) * 11 + 4;
+    const size_t n_node = static_cast<size_t>(context->model->params.n_layer) * 11 + 5;
     ggml_init_params init = {ggml_tensor_overhead() * n_node + ggml_graph_overhead_custom(n_node, false),
                              nullptr, true};
     std::unique_ptr<PassGraph> graph(new PassGraph());

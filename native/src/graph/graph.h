@@ -11,9 +11,10 @@
 namespace mtp {
 
 enum class PassOutput : uint8_t {
-    logits,    // and their arg-max
-    screened,  // the arg-max only, from half of the output matrix
-    hidden,    // hidden states only
+    logits,      // and their arg-max
+    screened,    // the arg-max only, from half of the output matrix
+    candidates,  // the tokens of OpContext::wish, likewise
+    hidden,      // hidden states only
 };
 
 struct PassShape {

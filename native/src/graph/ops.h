@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <deque>
 
 #include "../kernels/kernels.h"
@@ -13,6 +14,12 @@
 
 namespace mtp {
 
+// Which tokens a screened pass is to name besides the arg-max: no fewer than these.
+struct CandidateWish {
+    int top_k = 0;                // so many of the likeliest; 0: as many as there are
+    float log_min_p = -INFINITY;  // whose logit is at least the best one's and this
+};
+
 // Everything the ops of one engine share.
 struct OpContext {
     const Model* model = nullptr;
@@ -20,6 +27,7 @@ struct OpContext {
     KvCache* cache = nullptr;
     Workspace* work = nullptr;
     Pass pass;
+    CandidateWish wish;
     Capture* capture = nullptr;  // filled by op_capture
 };
 
@@ -54,5 +62,7 @@ void op_argmax(Op& op, int ith, int nth);        // logits -> partial arg-max
 
 void op_screen(Op& op, int ith, int nth);   // act -> bounds on the logits of every group of rows
 void op_rescore(Op& op, int ith, int nth);  // groups that can still win, in full -> arg-max by thread
+void op_floor(Op& op, int ith, int nth);  // bounds -> a logit that all wished candidates reach, for each row
+void op_candidates(Op& op, int ith, int nth);  // groups that can reach it, in full -> found by thread
 
 }  // namespace mtp

@@ -33,6 +33,8 @@ Workspace::Workspace(const Model& model, int n_threads) {
         lower_group.resize(floats(n_threads, kMaxDecode));
         best.resize(floats(n_threads, kMaxDecode));
         survivors.resize(static_cast<size_t>(n_threads));
+        floor.resize(kMaxDecode);
+        found.resize(floats(n_threads, kMaxDecode));
     }
     rope.resize(floats(kMaxWidth, p.rope_dim));
     rope_sliding.resize(p.window > 0 ? floats(kMaxWidth, p.rope_dim) : 0);

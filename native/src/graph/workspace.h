@@ -8,6 +8,7 @@
 
 #include "../kernels/kernels.h"
 #include "../model/model.h"
+#include "candidate.h"
 
 namespace mtp {
 
@@ -41,16 +42,18 @@ struct Workspace {
     std::unique_ptr<float[]> logits;  // [rows][n_vocab], not touched before it is needed
     std::vector<ArgmaxPart> argmax;   // [rows][spans]
     // screening of the output matrix
-    std::vector<float> act_norm;       // [rows][n_embd / 32]
-    std::vector<float> upper;          // [rows][n_group of the output]
-    std::vector<float> lower;          // [thread][rows]
-    std::vector<int32_t> lower_group;  // [thread][rows]
-    std::vector<ArgmaxPart> best;      // [thread][rows]
-    std::vector<int64_t> survivors;    // [thread] groups computed in full
-    std::vector<float> rope;           // [k][rope_dim] cos, sin pairs of full layers
-    std::vector<float> rope_sliding;   // the same for sliding layers
-    std::vector<float> rows;           // [thread] parts of attention that are joined at once (attend.h)
-    std::vector<float> parts;          // [kv_head][part][row] parts that wait to be joined
+    std::vector<float> act_norm;                // [rows][n_embd / 32]
+    std::vector<float> upper;                   // [rows][n_group of the output]
+    std::vector<float> lower;                   // [thread][rows]
+    std::vector<int32_t> lower_group;           // [thread][rows]
+    std::vector<ArgmaxPart> best;               // [thread][rows]
+    std::vector<float> floor;                   // [rows] what every candidate reaches
+    std::vector<std::vector<Candidate>> found;  // [thread][rows] candidates
+    std::vector<int64_t> survivors;             // [thread] groups computed in full
+    std::vector<float> rope;                    // [k][rope_dim] cos, sin pairs of full layers
+    std::vector<float> rope_sliding;            // the same for sliding layers
+    std::vector<float> rows;   // [thread] parts of attention that are joined at once (attend.h)
+    std::vector<float> parts;  // [kv_head][part][row] parts that wait to be joined
     std::unique_ptr<std::atomic<int64_t>[]> parts_done;  // [kv_head]; 0 between passes
     int n_span = 0;
 };

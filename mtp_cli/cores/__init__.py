@@ -1,0 +1,1 @@
+"""What cores this machine has, as its system tells."""
