@@ -193,6 +193,10 @@ def check_machine() -> None:
             f"Python {'.'.join(map(str, LEAST_PYTHON))} or newer is needed, this is {sys.version.split()[0]}"
         )
     lacking = []
+    if is_termux():
+        lacking += [
+            f"python-{name}" for name in ("numpy", "psutil") if importlib.util.find_spec(name) is None
+        ]
     if not find_compiler("CXX", ("c++", "g++", "clang++")):
         lacking.append("a C++ compiler")
     if not find_compiler("CC", ("cc", "gcc", "clang")):
@@ -217,6 +221,8 @@ def package_hint() -> str:
     """The command that installs a compiler and Python's headers on this kind of system."""
     if sys.platform == "darwin":
         return "xcode-select --install"
+    if is_termux():
+        return "pkg install python clang cmake ninja python-numpy python-psutil"
     hints = {
         "apt-get": "sudo apt-get install build-essential python3-dev python3-venv",
         "dnf": "sudo dnf install gcc gcc-c++ python3-devel",
@@ -227,6 +233,11 @@ def package_hint() -> str:
     return next((hint for tool, hint in hints.items() if shutil.which(tool)), "your system's package manager")
 
 
+def is_termux() -> bool:
+    """True on Android under Termux, where NumPy and psutil come from its own packages."""
+    return "TERMUX_VERSION" in os.environ or "com.termux" in os.environ.get("PREFIX", "")
+
+
 def make_venv(venv: Path) -> Path:
     """Create the virtual environment unless it is there; returns its Python. Raises Refused."""
     python = program(venv, "python")
@@ -235,8 +246,10 @@ def make_venv(venv: Path) -> Path:
             raise Refused(
                 f"{venv} is in the way: it is not a virtual environment; choose another with --venv"
             )
+        # pip cannot build NumPy and psutil on Android: the system's are seen from inside
+        system = ["--system-site-packages"] if is_termux() else []
         made = subprocess.run(
-            [sys.executable, "-m", "venv", "--clear", str(venv)], capture_output=True, text=True
+            [sys.executable, "-m", "venv", "--clear", *system, str(venv)], capture_output=True, text=True
         )
         if made.returncode != 0:
             lines = (made.stdout + made.stderr).strip().splitlines() or ["no message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
@@ -14,8 +15,10 @@ from typing import Annotated, Any
 import typer
 
 from mtp_cli import __version__, catalog, threads
+from mtp_cli.commands import termux
 from mtp_cli.commands.models import Format, FormatOption
 from mtp_cli.cores.quota import cpu_quota
+from mtp_cli.meters import memory
 from mtp_cli.meters.sources.find import find_source
 from mtp_cli.meters.thermal import read_thermal
 from mtp_cli.threads import default_threads, layout_of
@@ -84,6 +87,8 @@ def collect() -> Facts:
     }
     _look_at_engine(facts)
     _look_at_memory(facts)
+    _look_at_modules(facts)
+    _look_at_termux(facts)
     _look_at_models(facts)
     _look_at_extras(facts)
     _look_at_energy(facts)
@@ -130,7 +135,10 @@ def _look_at_engine(facts: Facts) -> None:
         cpu["features"] = list(found["features"])
         if chosen == "scalar":
             facts.findings.append(
-                Finding("no fast kernel for this CPU", "mtp works, slowly; a CPU with AVX2 is much faster")
+                Finding(
+                    "no fast kernel for this CPU",
+                    "mtp works, slowly; a CPU with AVX2, or 64-bit Arm, is much faster",
+                )
             )
     except ImportError as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -170,31 +178,53 @@ def _cores() -> tuple[int, int]:
     logical = os.cpu_count() or 0
     if hasattr(os, "sched_getaffinity"):
         logical = len(os.sched_getaffinity(0))
-    physical = 0
+    layout = layout_of()
+    if layout is not None:
+        return len(layout.fast) + len(layout.slow), logical
     try:
         import psutil
 
         physical = psutil.cpu_count(logical=False) or 0
-    except ImportError:
-        pass
+    except Exception:  # psutil raises its own kinds, and it may be missing
+        physical = 0
     return (min(physical, logical) if logical else physical), logical
 
 
 def _look_at_memory(facts: Facts) -> None:
-    try:
-        import psutil
-
-        memory = psutil.virtual_memory()
-        total, free = int(memory.total), int(memory.available)
-    except ImportError:
-        facts.sections["memory"] = {"total_bytes": UNAVAILABLE, "available_bytes": UNAVAILABLE}
-        facts.findings.append(Finding("psutil is not installed", "pip install psutil", 2))
-        return
-    facts.sections["memory"] = {"total_bytes": total, "available_bytes": free}
-    if free < _LEAST_FREE_BYTES:
+    total, free = (reading.value for reading in memory.machine())
+    facts.sections["memory"] = {
+        "total_bytes": UNAVAILABLE if total is None else int(total),
+        "available_bytes": UNAVAILABLE if free is None else int(free),
+    }
+    if free is not None and free < _LEAST_FREE_BYTES:
         facts.findings.append(
-            Finding(f"only {catalog.size_text(free)} of memory is free", "close other programs first")
+            Finding(f"only {catalog.size_text(int(free))} of memory is free", "close other programs first")
         )
+
+
+def _look_at_modules(facts: Facts) -> None:
+    """Packages that mtp does without where they do not load, as on phones."""
+    for name, lost in (
+        ("numpy", "mtp proofread judges no edits"),
+        ("psutil", "memory is read from /proc alone"),
+    ):
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # whatever a broken extension module raises
+            reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
+            fix = f"pkg install python-{name}" if termux.is_termux(os.environ) else f"pip install {name}"
+            facts.findings.append(Finding(f"{name} does not load ({reason[0]}): {lost}", fix))
+
+
+def _look_at_termux(facts: Facts) -> None:
+    if termux.is_termux(os.environ):
+        found = termux.look(os.environ)
+        facts.sections["termux"] = {
+            "version": found.version,
+            "android": found.android,
+            "storage": found.storage,
+        }
+        facts.findings += [Finding(what, fix) for what, fix in found.hints]
 
 
 def _look_at_models(facts: Facts) -> None:
@@ -253,7 +283,7 @@ def _print_text(facts: Facts, verbose: bool) -> None:
     from mtp_cli.view.tables import write_fields
 
     part = facts.sections
-    cpu, engine, memory, cache = part["cpu"], part["engine"], part["memory"], part["cache"]
+    cpu, engine, ram, cache = part["cpu"], part["engine"], part["memory"], part["cache"]
     features = cpu["features"]
     if isinstance(features, list):
         features = " ".join(features) if features else "none that matter here"
@@ -263,7 +293,7 @@ def _print_text(facts: Facts, verbose: bool) -> None:
         ("cpu features", str(features)),
         ("kernel", f"{engine['kernel']}" + _usable(engine, verbose)),
         ("threads", str(cpu["threads_chosen"]) + _why_threads(cpu)),
-        ("memory", f"{_size(memory['total_bytes'])} total, {_size(memory['available_bytes'])} free"),
+        ("memory", f"{_size(ram['total_bytes'])} total, {_size(ram['available_bytes'])} free"),
         ("cache folder", f"{cache['folder']}, {_size(cache['free_bytes'])} free"),
     ]
     fields += [("model", f"{m['name']}: {m['state']}" + _default(m)) for m in part["models"]]

@@ -169,7 +169,7 @@ class Job:
     def _made(self, drafting: Drafting, listen: Callable[[JobEvent], None]) -> Proofreader:
         engine, template = self._run.engine()
         options = self._run.options
-        return Proofreader(
+        made = Proofreader(
             engine,
             template,
             max_tokens=options.max_tokens,
@@ -178,6 +178,8 @@ class Job:
             rules=self._rules,
             listen=listen,
         )
+        made.warnings = self._run.warnings
+        return made
 
     def _asked(self, done: Done) -> Done:
         from mtp_cli.view.choose import choose

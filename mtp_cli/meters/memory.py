@@ -1,4 +1,4 @@
-"""Resident memory of this process, in bytes."""
+"""Memory of this process and of the machine, in bytes: from /proc, else from psutil where it loads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,28 @@ import sys
 from pathlib import Path
 
 from mtp_cli.meters import UNAVAILABLE, Reading, measured
+
+ROOT = Path("/")
+"""Below which the system's files are looked for."""
+
+
+def machine() -> tuple[Reading, Reading]:
+    """(all there is, what programs can still have without swapping)."""
+    fields = {}
+    try:
+        for line in (ROOT / "proc" / "meminfo").read_text(encoding="ascii").splitlines():
+            name, _, rest = line.partition(":")
+            fields[name] = int(rest.split()[0]) * 1024
+        return measured(fields["MemTotal"]), measured(fields["MemAvailable"])
+    except (OSError, ValueError, IndexError, KeyError):
+        pass
+    try:
+        import psutil
+
+        memory = psutil.virtual_memory()
+        return measured(int(memory.total)), measured(int(memory.available))
+    except Exception:  # psutil raises its own kinds, and it may be missing
+        return UNAVAILABLE, UNAVAILABLE
 
 
 def resident() -> Reading:

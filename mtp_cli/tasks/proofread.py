@@ -108,6 +108,9 @@ class Proofreader:
         self._terms = _terms(self._rules.keep)
         self._reviewers: dict[bool, Reviewer] = {}
         self._listen = listen
+        self.warnings: list[str] = []
+        """What a person should hear at the end; others may add to it."""
+        self._unjudged = False
 
     def prompts(self, document: Document) -> list[str]:
         """The prompts for its sentences, as text."""
@@ -170,9 +173,7 @@ class Proofreader:
         """The edits of one sentence, with their places in the document."""
         stretch = sentence.stretch
         frame = Frame(_wants_end_mark(sentence), self._fixed(sentence), stretch.gaps, self._rules.dialect)
-        judge = None
-        if reviewer and Judge.fits(self._prompt, _flat(stretch.text), self._engine.n_ctx):
-            judge = Judge(self._session, self._prompt, _flat(stretch.text))
+        judge = self._judge(_flat(stretch.text)) if reviewer else None
         others = list(reviewer.opinions(stretch.text, frame, judge)) if reviewer and judge else []
         found: list[Edit] = []
         if self._wants_answer(reviewer, judge, bool(others)):
@@ -184,6 +185,21 @@ class Proofreader:
             if place is None:  # a whole answer that was no correction, over a gap
                 place = stretch.spans[0][0], stretch.spans[-1][1]
             yield edit.moved(*place)
+
+    def _judge(self, text: str) -> Judge | None:
+        """None where the text is too long for one, and where NumPy, which it reads the model's logits with,
+        does not load (said once)."""
+        if self._unjudged or not Judge.fits(self._prompt, text, self._engine.n_ctx):
+            return None
+        try:
+            return Judge(self._session, self._prompt, text)
+        except ImportError as error:
+            reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
+            warning = f"NumPy does not load ({reason[0]}): edits are not judged, as with --no-judge"
+            if warning not in self.warnings:
+                self.warnings.append(warning)
+            self._unjudged = True
+            return None
 
     def _wants_answer(self, reviewer: Reviewer | None, judge: Judge | None, found: bool) -> bool:
         """Writing an answer takes longest. It is of use where nobody else can propose anything, and for a

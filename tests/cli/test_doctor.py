@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from cli.catalog_fakes import Shop
 from cli.sensors import battery, rapl, write, zone
 from mtp_cli import catalog
-from mtp_cli.commands import doctor
+from mtp_cli.commands import doctor, termux
 
 runner = CliRunner()
 
@@ -119,7 +119,16 @@ def test_scalar_only_is_a_note(shop: Shop, native: dict[str, Any]) -> None:
     assert "note: no fast kernel" in out
 
 
-def test_little_memory(shop: Shop, native: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_little_memory(
+    shop: Shop, native: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By /proc, and by psutil where there is none."""
+    monkeypatch.setattr("mtp_cli.meters.memory.ROOT", tmp_path)
+    (tmp_path / "proc").mkdir()
+    meminfo = tmp_path / "proc" / "meminfo"
+    meminfo.write_text("MemTotal:  2000000 kB\nMemFree:  5 kB\nMemAvailable:  200000 kB\n")
+    assert "only 204.8 MB of memory is free" in invoke()[1]
+    meminfo.write_text("MemTotal: some kB\n")
     fake = ModuleType("psutil")
     fake.virtual_memory = lambda: type("M", (), {"total": 10**9, "available": 10**8})  # type: ignore[attr-defined]
     fake.cpu_count = lambda logical: 4  # type: ignore[attr-defined]
@@ -182,3 +191,93 @@ def test_why_there_are_so_few_threads(
     assert "3 (4 fast cores, 4 slow ones left alone; this container may use 3.5 CPUs)" in out
     report = json.loads(invoke("--format", "json")[1])
     assert (report["cpu"]["fast_cores"], report["cpu"]["slow_cores"]) == (4, 4)
+
+
+@pytest.mark.parametrize("meminfo", [True, False])
+def test_without_psutil_and_numpy(
+    shop: Shop, native: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meminfo: bool
+) -> None:
+    """Both missing: memory by /proc or unavailable; notes, and mtp is ready."""
+    catalog.resolve("tiny")
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    monkeypatch.setattr("mtp_cli.meters.memory.ROOT", tmp_path)
+    if meminfo:
+        (tmp_path / "proc").mkdir()
+        (tmp_path / "proc" / "meminfo").write_text("MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
+    code, out = invoke()
+    assert code == 0
+    assert "note: numpy does not load" in out
+    assert "-> pip install numpy" in out
+    assert "note: psutil does not load" in out
+    assert out.endswith("mtp is ready to use\n")
+    memory = json.loads(invoke("--format", "json")[1])["memory"]
+    want: dict[str, Any] = {"total_bytes": 4_096_000_000, "available_bytes": 3_072_000_000}
+    assert memory == (want if meminfo else dict.fromkeys(want, "unavailable"))
+
+
+def test_broken_psutil(
+    shop: Shop, native: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that loads and then fails, as where /proc may not be read."""
+    fake = ModuleType("psutil")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied", "/proc/stat")
+
+    fake.virtual_memory = fake.cpu_count = refuse  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "psutil", fake)
+    monkeypatch.setattr("mtp_cli.meters.memory.ROOT", tmp_path)
+    monkeypatch.setattr("mtp_cli.threads.ROOT", tmp_path)
+    catalog.resolve("tiny")
+    code, out = invoke()
+    assert code == 0
+    assert "unavailable total, unavailable free" in out
+
+
+def test_termux(shop: Shop, native: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog.resolve("tiny")
+    monkeypatch.setenv("TERMUX_VERSION", "0.119")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("mtp_cli.commands.termux._android_level", lambda: 33)
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    code, out = invoke()
+    assert code == 0
+    assert "-> pkg install python-psutil" in out
+    assert "termux-setup-storage" in out
+    assert "termux-wake-lock" in out
+    assert "settings_enable_monitor_phantom_procs false" in out
+    (tmp_path / "storage" / "shared").mkdir(parents=True)
+    out = invoke("--format", "json")[1]
+    assert json.loads(out)["termux"] == {"version": "0.119", "android": 33, "storage": True}
+    assert "termux-setup-storage" not in out
+
+
+def test_no_word_of_termux_elsewhere(
+    shop: Shop, native: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TERMUX_VERSION", raising=False)
+    monkeypatch.setenv("PREFIX", "/usr")
+    out = invoke("--format", "json")[1]
+    assert "termux-wake-lock" not in out
+    assert "termux" not in json.loads(out)
+    monkeypatch.setenv("PREFIX", "/data/data/com.termux/files/usr")
+    assert "termux-wake-lock" in invoke("--format", "json")[1]
+
+
+@pytest.mark.parametrize(
+    ("level", "word"),
+    [
+        (0, ""),
+        (30, ""),
+        (31, "max_phantom_processes"),
+        (32, "settings_enable_monitor_phantom_procs"),
+        (33, "settings_enable_monitor_phantom_procs"),
+        (34, "Disable child process restrictions"),
+        (36, "Disable child process restrictions"),
+    ],
+)
+def test_who_ends_programs_in_the_background(level: int, word: str) -> None:
+    fixes = " ".join(fix for _, fix in termux.look({"HOME": "/nowhere"}, lambda: level).hints)
+    words = ("max_phantom_processes", "settings_enable_monitor_phantom_procs", "Disable child process")
+    assert [one for one in words if one in fixes] == [one for one in words if one in word]

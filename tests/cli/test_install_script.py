@@ -182,3 +182,22 @@ def test_progress_line(view: Any, capfd: pytest.CaptureFixture[str], monkeypatch
     assert "building llama.cpp 31 %" in capfd.readouterr().err
     line.read("Collecting numpy>=1.20.0 (from x)\n")
     assert "fetching numpy" in capfd.readouterr().err
+
+
+def test_termux_is_asked_for_its_own_packages(
+    install: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERMUX_VERSION", "0.119")
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        install.importlib.util, "find_spec", lambda name: None if name == "psutil" else real(name)
+    )
+    with pytest.raises(
+        install.Refused, match=r"lacks python-psutil.*pkg install python clang .*python-psutil"
+    ):
+        install.check_machine()
+    install.make_venv(tmp_path / "venv")
+    assert "include-system-site-packages = true" in (tmp_path / "venv" / "pyvenv.cfg").read_text()
+    monkeypatch.delenv("TERMUX_VERSION")
+    install.make_venv(tmp_path / "other")
+    assert "include-system-site-packages = false" in (tmp_path / "other" / "pyvenv.cfg").read_text()

@@ -100,6 +100,16 @@ def test_only_what_is_needed_is_imported(tmp_path: Path) -> None:
     assert done.stdout == "We use it.\n"
     loaded = set(done.stderr.split())
     heavy = {"rich", "numpy", "psutil", "llama_cpp", "asyncio", "mtp_cli.bench", "mtp_cli.commands.bench"}
+    heavy |= {
+        "torch",
+        "matplotlib",
+        "gguf",
+        "huggingface_hub",
+        "docx",
+        "pypdf",
+        "mtp_cli.train",
+        "mtp_cli.cores",
+    }
     assert not heavy & loaded
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -336,3 +337,15 @@ def test_the_prompt_is_shared_by_all_files(mtp: Mtp, page: Path, tmp_path: Path)
     engine = FakeEngine(lambda prompt: last_text(prompt))
     mtp(engine, "proofread", "--check", str(page), str(page))
     assert all(at > 10 for at, _ in engine.calls[1:])
+
+
+def test_without_numpy_nothing_is_judged_and_that_is_said(
+    mtp: Mtp, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = mtp(FakeEngine(FIX), "proofread", "--no-judge", str(page))
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    done = mtp(FakeEngine(FIX), "proofread", str(page))
+    assert (done.code, done.text) == (0, plain.text)
+    assert done.text == RIGHT
+    assert done.err.count("NumPy does not load") == 1
+    assert "--no-judge" in done.err

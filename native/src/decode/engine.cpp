@@ -50,7 +50,8 @@ Status Engine::open(const std::string& path, const EngineOptions& options, const
         if (progress) progress(static_cast<int64_t>(done), static_cast<int64_t>(total));
         return !(interrupt && interrupt());
     };
-    const Status weights = Model::load(path, options.n_threads, report, &engine->model_);
+    const Status weights =
+        Model::load(path, engine->context_.kernels->order, options.n_threads, report, &engine->model_);
     reader.join();
     if (!weights.ok()) return weights;
     if (!vocabulary.ok()) return vocabulary;

@@ -149,7 +149,8 @@ Status HeadLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row,
     if (std::find(std::begin(kinds), std::end(kinds), t->type) == std::end(kinds))
         return fail("tensor " + name + " is none of F16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1");
     if (!all_finite(*t)) return fail("tensor " + name + " holds values that are not numbers");
-    if (Status s = packed_shape(t->type, n_col, n_row, out); !s.ok()) return fail(name + ": " + s.message);
+    if (Status s = packed_shape(t->type, n_col, n_row, backbone_.row_order, out); !s.ok())
+        return fail(name + ": " + s.message);
     reserve({t, out, nullptr, 0}, static_cast<size_t>(out->total_bytes()));
     return {};
 }

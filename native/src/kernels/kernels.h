@@ -62,6 +62,7 @@ enum class Activation { silu, gelu };
 
 struct KernelSet {
     const char* name;
+    RowOrder order;  // that its matrices must have
     // out rows of groups [group0, group1)
     void (*matmul)(const MatmulArgs& args, int64_t group0, int64_t group1);
     // groups [group0, group1)

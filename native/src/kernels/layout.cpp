@@ -15,19 +15,39 @@ uint32_t load32(const uint8_t* p) {
 
 void store32(uint8_t* p, uint32_t v) { std::memcpy(p, &v, 4); }
 
-// nibbles of 32 columns of one row, byte i = column i | column (i + 16) << 4, into lane L
-void put_nibbles(uint8_t* block_nibbles, int lane, const uint8_t* row16) {
-    for (int j = 0; j < 4; j++) store32(block_nibbles + 32 * j + 4 * lane, load32(row16 + 4 * j));
+// Where word j of row `lane` of a block lies: vector and lane.
+struct Place {
+    int vector, lane;
+};
+
+Place place(RowOrder order, int j, int lane) {
+    if (order == RowOrder::lanes) return {j, lane};
+    return {j / 2 * 2 + lane / 4, lane % 4 * 2 + j % 2};
 }
 
-// 32 columns of five bits of one row, from their nibbles (as in put_nibbles) and bit 4 of column c in bits[c]
-void put_fives(uint8_t* fives, int lane, const uint8_t* row16, uint32_t bits) {
-    uint32_t v[8];  // four values each
+// its byte in vectors that lie one behind the other
+int word_at(RowOrder order, int j, int lane) {
+    const Place at = place(order, j, lane);
+    return 32 * at.vector + 4 * at.lane;
+}
+
+// nibbles of 32 columns of one row, byte i = column i | column (i + 16) << 4
+void put_nibbles(uint8_t* block_nibbles, RowOrder order, int lane, const uint8_t* row16) {
+    for (int j = 0; j < 4; j++) store32(block_nibbles + word_at(order, j, lane), load32(row16 + 4 * j));
+}
+
+// 32 columns of five bits of one row, from their nibbles (as in put_nibbles) and bit 4 of column c in
+// bits[c]: four values a word
+void five_words(const uint8_t* row16, uint32_t bits, uint32_t v[8]) {
     for (int j = 0; j < 8; j++) {
         const uint32_t nibbles = (load32(row16 + 4 * (j % 4)) >> (j < 4 ? 0 : 4)) & 0x0f0f0f0fu;
         const uint32_t four = (bits >> (4 * j)) & 15;                  // columns 4 j .. 4 j + 3
         v[j] = nibbles | (((four * 0x00204081u) & 0x01010101u) << 4);  // one bit a byte
     }
+}
+
+// word v[j] of every vector into lane L
+void put_fives(uint8_t* fives, int lane, const uint32_t v[8]) {
     const uint32_t low3 = 0x07070707u, bit3 = 0x08080808u, bit4 = 0x10101010u, high2 = 0x18181818u;
     store32(fives + 4 * lane, v[0] | ((v[5] & low3) << 5));
     store32(fives + 32 + 4 * lane, v[1] | ((v[5] & high2) << 2) | ((v[7] & bit3) << 4));
@@ -36,37 +56,58 @@ void put_fives(uint8_t* fives, int lane, const uint8_t* row16, uint32_t bits) {
     store32(fives + 128 + 4 * lane, v[4] | ((v[7] & low3) << 5));
 }
 
+// The 8 rows' words of five bits on their way into a block.
+struct FiveRows {
+    RowOrder order;
+    uint32_t word[8][8];  // [lane][vector]
+
+    void add(int row, const uint8_t* row16, uint32_t bits) {
+        uint32_t v[8];
+        five_words(row16, bits, v);
+        for (int j = 0; j < 8; j++) {
+            const Place at = place(order, j, row);
+            word[at.lane][at.vector] = v[j];
+        }
+    }
+    void put(uint8_t* fives) const {
+        for (int lane = 0; lane < 8; lane++) put_fives(fives, lane, word[lane]);
+    }
+};
+
 const uint8_t kZeroBlock[512] = {};
 
 // --- one function per file type: 8 rows, one block (or super-block) ---------------------------------------
 
-void pack_q4(uint8_t* dst, const uint8_t* const rows[8], bool has_min) {
+void pack_q4(uint8_t* dst, RowOrder order, const uint8_t* const rows[8], bool has_min) {
     const int header = has_min ? 4 : 2;
     for (int lane = 0; lane < 8; lane++) {
         std::memcpy(dst + 2 * lane, rows[lane], 2);
         if (has_min) std::memcpy(dst + 16 + 2 * lane, rows[lane] + 2, 2);
-        put_nibbles(dst + (has_min ? 32 : 16), lane, rows[lane] + header);
+        put_nibbles(dst + (has_min ? 32 : 16), order, lane, rows[lane] + header);
     }
 }
 
-void pack_q5(uint8_t* dst, const uint8_t* const rows[8], bool has_min) {
+void pack_q5(uint8_t* dst, RowOrder order, const uint8_t* const rows[8], bool has_min) {
     const int header = has_min ? 4 : 2;
+    FiveRows fives{order, {}};
     for (int lane = 0; lane < 8; lane++) {
         std::memcpy(dst + 2 * lane, rows[lane], 2);
         if (has_min) std::memcpy(dst + 16 + 2 * lane, rows[lane] + 2, 2);
-        put_fives(dst + (has_min ? 32 : 16), lane, rows[lane] + header + 4, load32(rows[lane] + header));
+        fives.add(lane, rows[lane] + header + 4, load32(rows[lane] + header));
     }
+    fives.put(dst + (has_min ? 32 : 16));
 }
 
-void pack_q8(uint8_t* high, uint8_t* low, const uint8_t* const rows[8]) {
+void pack_q8(uint8_t* high, uint8_t* low, RowOrder order, const uint8_t* const rows[8]) {
     for (int lane = 0; lane < 8; lane++) {
         std::memcpy(high + 2 * lane, rows[lane], 2);
         const uint8_t* q = rows[lane] + 2;
         for (int j = 0; j < 4; j++) {
             const uint32_t first = load32(q + 4 * j) ^ 0x80808080u;
             const uint32_t second = load32(q + 16 + 4 * j) ^ 0x80808080u;
-            store32(high + 16 + 32 * j + 4 * lane, ((first >> 4) & 0x0f0f0f0fu) | (second & 0xf0f0f0f0u));
-            store32(low + 32 * j + 4 * lane, (first & 0x0f0f0f0fu) | ((second << 4) & 0xf0f0f0f0u));
+            const int at = word_at(order, j, lane);
+            store32(high + 16 + at, ((first >> 4) & 0x0f0f0f0fu) | (second & 0xf0f0f0f0u));
+            store32(low + at, (first & 0x0f0f0f0fu) | ((second << 4) & 0xf0f0f0f0u));
         }
     }
 }
@@ -106,31 +147,34 @@ void k_nibbles(const uint8_t* qs, int sub, uint8_t out[16]) {
 }
 
 // Q4_K: d dmin scales[12] qs[128]; Q5_K: d dmin scales[12] qh[32] qs[128]
-void pack_q45_k(uint8_t* dst, const uint8_t* const rows[8], bool five) {
+void pack_q45_k(uint8_t* dst, RowOrder order, const uint8_t* const rows[8], bool five) {
     const int block = format_block_bytes(five ? Format::q5_k : Format::q4_k);
     for (int lane = 0; lane < 8; lane++) {
-        const uint8_t* row = rows[lane];
-        const uint8_t* qs = row + 16 + (five ? 32 : 0);
-        std::memcpy(dst + 2 * lane, row, 2);
-        std::memcpy(dst + 16 + 2 * lane, row + 2, 2);
-        for (int sub = 0; sub < kSuperBlocks; sub++) {
-            uint8_t* b = dst + 32 + sub * block;
+        std::memcpy(dst + 2 * lane, rows[lane], 2);
+        std::memcpy(dst + 16 + 2 * lane, rows[lane] + 2, 2);
+    }
+    for (int sub = 0; sub < kSuperBlocks; sub++) {
+        uint8_t* b = dst + 32 + sub * block;
+        FiveRows fives{order, {}};
+        for (int lane = 0; lane < 8; lane++) {
+            const uint8_t* row = rows[lane];
             k_scale_min(row + 4, sub, b + lane, b + 8 + lane);
             uint8_t nibbles[16];
-            k_nibbles(qs, sub, nibbles);
+            k_nibbles(row + 16 + (five ? 32 : 0), sub, nibbles);
             if (five) {
                 uint32_t bits = 0;
                 for (int c = 0; c < 32; c++) bits |= static_cast<uint32_t>((row[16 + c] >> sub) & 1) << c;
-                put_fives(b + 16, lane, nibbles, bits);
+                fives.add(lane, nibbles, bits);
             } else {
-                put_nibbles(b + 16, lane, nibbles);
+                put_nibbles(b + 16, order, lane, nibbles);
             }
         }
+        if (five) fives.put(b + 16);
     }
 }
 
 // Q6_K: ql[128] qh[64] scales[16] d
-void pack_q6_k(uint8_t* dst, const uint8_t* const rows[8]) {
+void pack_q6_k(uint8_t* dst, RowOrder order, const uint8_t* const rows[8]) {
     constexpr int block = format_block_bytes(Format::q6_k);
     for (int lane = 0; lane < 8; lane++) {
         const uint8_t* row = rows[lane];
@@ -152,10 +196,10 @@ void pack_q6_k(uint8_t* dst, const uint8_t* const rows[8]) {
             uint32_t two[8];  // bits 4..5 of columns 4 j .. 4 j + 3
             for (int j = 0; j < 8; j++) two[j] = (load32(qh + 4 * j) >> (2 * quarter)) & 0x03030303u;
             for (int p = 0; p < 2; p++) {
-                store32(b + 16 + 32 * p + 4 * lane,
+                store32(b + 16 + word_at(order, p, lane),
                         two[p] | (two[p + 2] << 2) | (two[p + 4] << 4) | (two[p + 6] << 6));
             }
-            put_nibbles(b + 80, lane, nibbles);
+            put_nibbles(b + 80, order, lane, nibbles);
         }
     }
 }
@@ -217,7 +261,7 @@ size_t float_width(Format format) { return format == Format::f32 ? 4 : 2; }
 
 }  // namespace
 
-Status packed_shape(ggml_type type, int64_t n_col, int64_t n_row, PackedMatrix* out) {
+Status packed_shape(ggml_type type, int64_t n_col, int64_t n_row, RowOrder order, PackedMatrix* out) {
     Format format;
     if (!format_of(type, &format)) {
         return Status::error(Code::unsupported, std::string("weight type ") + ggml_type_name(type) +
@@ -225,6 +269,7 @@ Status packed_shape(ggml_type type, int64_t n_col, int64_t n_row, PackedMatrix* 
                                                     "Q5_1 Q4_K Q5_K or Q6_K)");
     }
     out->format = format;
+    out->order = order;
     out->n_row = n_row;
     out->n_col = n_col;
     out->n_group = (n_row + kGroupRows - 1) / kGroupRows;
@@ -267,30 +312,30 @@ void pack_groups(const PackedMatrix& m, uint8_t* dst, ggml_type type, const uint
             uint8_t* out = to + u * unit_out;
             switch (m.format) {
             case Format::q4_0:
-                pack_q4(out, block, false);
+                pack_q4(out, m.order, block, false);
                 break;
             case Format::q4_1:
-                pack_q4(out, block, true);
+                pack_q4(out, m.order, block, true);
                 break;
             case Format::q5_0:
-                pack_q5(out, block, false);
+                pack_q5(out, m.order, block, false);
                 break;
             case Format::q5_1:
-                pack_q5(out, block, true);
+                pack_q5(out, m.order, block, true);
                 break;
             case Format::q8_0:
-                pack_q8(out, low_base + g * m.low_group_bytes() + u * 128, block);
+                pack_q8(out, low_base + g * m.low_group_bytes() + u * 128, m.order, block);
                 if (m.has_residual)
                     pack_residual(residual_base + g * m.residual_group_bytes() + u * 8, block);
                 break;
             case Format::q4_k:
-                pack_q45_k(out, block, false);
+                pack_q45_k(out, m.order, block, false);
                 break;
             case Format::q5_k:
-                pack_q45_k(out, block, true);
+                pack_q45_k(out, m.order, block, true);
                 break;
             case Format::q6_k:
-                pack_q6_k(out, block);
+                pack_q6_k(out, m.order, block);
                 break;
             default:
                 break;
@@ -309,16 +354,17 @@ float half_at(const uint8_t* p) {
     return ggml_fp16_to_fp32(h);
 }
 
-int nibble_at(const uint8_t* nibbles, int lane, int c) {
+// the values of column c of row `lane` of a block
+int nibble_at(const uint8_t* nibbles, RowOrder order, int lane, int c) {
     const int j = c / 4;
-    const uint8_t byte = nibbles[32 * (j % 4) + 4 * lane + c % 4];
+    const uint8_t byte = nibbles[word_at(order, j % 4, lane) + c % 4];
     return j < 4 ? byte & 15 : byte >> 4;
 }
 
-int five_at(const uint8_t* fives, int lane, int c) {
-    const int j = c / 4;
-    const auto byte = [&](int i) { return int{fives[32 * i + 4 * lane + c % 4]}; };
-    switch (j) {
+int five_at(const uint8_t* fives, RowOrder order, int lane, int c) {
+    const Place at = place(order, c / 4, lane);
+    const auto byte = [&](int i) { return int{fives[32 * i + 4 * at.lane + c % 4]}; };
+    switch (at.vector) {
     case 5:
         return (byte(0) >> 5) | (((byte(1) >> 5) & 3) << 3);
     case 6:
@@ -326,13 +372,13 @@ int five_at(const uint8_t* fives, int lane, int c) {
     case 7:
         return (byte(4) >> 5) | ((byte(1) >> 7) << 3) | ((byte(3) >> 7) << 4);
     default:
-        return byte(j) & 31;
+        return byte(at.vector) & 31;
     }
 }
 
-int sixth_at(const uint8_t* sixth, int lane, int c) {
+int sixth_at(const uint8_t* sixth, RowOrder order, int lane, int c) {
     const int j = c / 4;
-    return (sixth[32 * (j % 2) + 4 * lane + c % 4] >> (2 * (j / 2))) & 3;
+    return (sixth[word_at(order, j % 2, lane) + c % 4] >> (2 * (j / 2))) & 3;
 }
 
 void unpack_float(const PackedMatrix& m, const uint8_t* group, int lane, float* out) {
@@ -368,35 +414,38 @@ void unpack_row(const PackedMatrix& m, int64_t row, float* out) {
         for (int c = 0; c < 32; c++) {
             switch (m.format) {
             case Format::q4_0:
-                out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 16, lane, c) - 8);
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 16, m.order, lane, c) - 8);
                 break;
             case Format::q4_1:
-                out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 32, lane, c)) +
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(nibble_at(p + 32, m.order, lane, c)) +
                          half_at(p + 16 + 2 * lane);
                 break;
             case Format::q5_0:
-                out[c] = half_at(p + 2 * lane) * static_cast<float>(five_at(p + 16, lane, c) - 16);
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(five_at(p + 16, m.order, lane, c) - 16);
                 break;
             case Format::q5_1:
-                out[c] = half_at(p + 2 * lane) * static_cast<float>(five_at(p + 32, lane, c)) +
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(five_at(p + 32, m.order, lane, c)) +
                          half_at(p + 16 + 2 * lane);
                 break;
             case Format::q8_0:
-                out[c] = half_at(p + 2 * lane) *
-                         static_cast<float>(16 * nibble_at(p + 16, lane, c) + nibble_at(low, lane, c) - 128);
+                out[c] = half_at(p + 2 * lane) * static_cast<float>(16 * nibble_at(p + 16, m.order, lane, c) +
+                                                                    nibble_at(low, m.order, lane, c) - 128);
                 break;
             case Format::q4_k:
-                out[c] = d * static_cast<float>(p[lane]) * static_cast<float>(nibble_at(p + 16, lane, c)) -
+                out[c] = d * static_cast<float>(p[lane]) *
+                             static_cast<float>(nibble_at(p + 16, m.order, lane, c)) -
                          dmin * static_cast<float>(p[8 + lane]);
                 break;
             case Format::q5_k:
-                out[c] = d * static_cast<float>(p[lane]) * static_cast<float>(five_at(p + 16, lane, c)) -
-                         dmin * static_cast<float>(p[8 + lane]);
+                out[c] =
+                    d * static_cast<float>(p[lane]) * static_cast<float>(five_at(p + 16, m.order, lane, c)) -
+                    dmin * static_cast<float>(p[8 + lane]);
                 break;
             case Format::q6_k: {
                 const auto scale = static_cast<int8_t>(p[lane + (c < 16 ? 0 : 8)]);
                 out[c] = d * static_cast<float>(scale) *
-                         static_cast<float>(nibble_at(p + 80, lane, c) + 16 * sixth_at(p + 16, lane, c) - 32);
+                         static_cast<float>(nibble_at(p + 80, m.order, lane, c) +
+                                            16 * sixth_at(p + 16, m.order, lane, c) - 32);
                 break;
             }
             default:

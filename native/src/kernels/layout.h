@@ -2,7 +2,8 @@
 //
 // A matrix of n_row x n_col becomes ceil(n_row / 8) groups; rows past the end are zero. Within a group the
 // columns come in blocks of 32. Byte t of 32-bit lane L of vector j (j = 0..7) of a block belongs to row L,
-// column 4 j + t. Quantised values are stored with an offset that makes them unsigned:
+// column 4 j + t (RowOrder::pairs: see there). Quantised values are stored with an offset that makes them
+// unsigned:
 //
 //   nibbles  128 bytes: vector j < 4 in the low, vector j + 4 in the high nibbles of 32 bytes
 //   fives    160 bytes: vectors 0..4 in the low five bits of 5 x 32 bytes; vector 5 in bits 5..7 of the first
@@ -27,6 +28,13 @@ namespace mtp {
 constexpr int kGroupRows = 8;
 constexpr int kBlockCols = 32;
 constexpr int kSuperBlocks = 8;  // blocks of 32 in a K-quant super-block of 256
+
+// Which of a block's 8 x 8 words of 4 columns lies where.
+//   lanes  word L of vector j is row L, columns 4 j .. 4 j + 3: a lane is a row
+//   pairs  word L of vector j is row 4 (j % 2) + L / 2, columns 4 (2 (j / 2) + L % 2) and on: 16 bytes are 2
+//   rows
+//          of 8 columns, as matrix instructions take them (Arm's i8mm)
+enum class RowOrder : uint8_t { lanes, pairs };
 
 enum class Format : uint8_t { f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q4_k, q5_k, q6_k };
 
@@ -76,6 +84,7 @@ constexpr bool format_is_float(Format format) { return format <= Format::bf16; }
 // One weight matrix in the layout above. Owns nothing: the bytes live in the model's arena.
 struct PackedMatrix {
     Format format = Format::f32;
+    RowOrder order = RowOrder::lanes;  // of quantised formats
     int64_t n_row = 0;
     int64_t n_col = 0;
     int64_t n_group = 0;
@@ -101,7 +110,7 @@ constexpr float kResidualUnit = 1.0f / 6;
 constexpr int kResidualLeast = 60;
 
 // Shape and size for a file tensor of this type; fails for types and widths that are not supported.
-Status packed_shape(ggml_type type, int64_t n_col, int64_t n_row, PackedMatrix* out);
+Status packed_shape(ggml_type type, int64_t n_col, int64_t n_row, RowOrder order, PackedMatrix* out);
 
 // Fill groups [group0, group1) of `dst` from the rows of a file tensor (row-major GGUF blocks).
 void pack_groups(const PackedMatrix& shape, uint8_t* dst, ggml_type type, const uint8_t* src, int64_t group0,
@@ -117,9 +126,9 @@ struct ActBlock {
     float s;   // d * sum(q)
     float a;   // sum(q)
     float a0;  // sum(q[0..15])
-    // For kernels that add up in 16 bits: what weights lose by being stored without their sign. Two int16
-    // each: over the first and the second two of every four columns, -16 sum(q), and -32 sum(q) of either
-    // half of the block.
+    // What weights lose by being stored without their sign: -16 sum(q), and -32 sum(q) of either half of the
+    // block. For kernels that add up in 16 bits two int16 each, over the first and the second two of every
+    // four columns; for Arm's kernels whole; elsewhere unused.
     int32_t centre16;
     int32_t centre32[2];
 };

@@ -4,7 +4,7 @@
 // product; the second is at most |d| |low - 7.5| |q| in each block (Cauchy-Schwarz).
 #pragma once
 
-#include "block_impl.h"
+#include "stored_impl.h"  // and block_sums, from block_impl.h or arm_block_impl.h
 
 namespace {
 

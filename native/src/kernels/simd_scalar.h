@@ -24,6 +24,7 @@ struct Simd {
     struct D {
         int32_t v[8];
     };
+    static constexpr mtp::RowOrder kOrder = mtp::RowOrder::lanes;
     static constexpr int kTile = 1;         // columns that one sweep over a row group serves
     static constexpr bool kWideDot = true;  // sums of full 8-bit products fit
 

@@ -16,6 +16,7 @@ struct Simd {
     using W = __m256i;  // 32 x uint8
     using D = __m256i;  // a dot product on its way: 16 x int16 (maddubs) or 8 x int32 (dpbusd)
 
+    static constexpr mtp::RowOrder kOrder = mtp::RowOrder::lanes;
     static constexpr int kTile = 6;  // columns that one sweep over a row group serves
 
     static F zero() { return _mm256_setzero_ps(); }

@@ -153,7 +153,7 @@ Status ModelLoader::matrix(const std::string& name, int64_t n_col, int64_t n_row
                                         std::to_string(t->ne[1]) + ", expected " + std::to_string(n_col) +
                                         " x " + std::to_string(n_row));
     }
-    if (Status s = packed_shape(t->type, n_col, n_row, out); !s.ok())
+    if (Status s = packed_shape(t->type, n_col, n_row, model_->row_order, out); !s.ok())
         return fail(s.code, "tensor " + name + ": " + s.message);
     // an arg-max over many rows can do with half of the bytes
     constexpr int64_t least_rows = 1024, most_blocks = 256;
@@ -331,11 +331,12 @@ std::string fingerprint_of(const GgufFile& file) {
 
 }  // namespace
 
-Status Model::load(const std::string& path, int n_threads, const LoadProgress& progress,
+Status Model::load(const std::string& path, RowOrder order, int n_threads, const LoadProgress& progress,
                    std::unique_ptr<Model>* out) {
     std::unique_ptr<GgufFile> file;
     if (Status s = GgufFile::open(path, &file); !s.ok()) return s;
     std::unique_ptr<Model> model(new Model());
+    model->row_order = order;
     ModelLoader loader(*file, model.get());
     if (Status s = loader.read_params(); !s.ok()) return s;
     if (Status s = loader.plan(); !s.ok()) return s;

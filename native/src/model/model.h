@@ -52,14 +52,15 @@ using LoadProgress = std::function<bool(size_t, size_t)>;
 
 class Model {
   public:
-    // Maps the file, checks it and packs the weights with n_threads threads.
-    static Status load(const std::string& path, int n_threads, const LoadProgress& progress,
+    // Maps the file, checks it and packs the weights, as the kernels want them, with n_threads threads.
+    static Status load(const std::string& path, RowOrder order, int n_threads, const LoadProgress& progress,
                        std::unique_ptr<Model>* out);
     ~Model();
     Model(const Model&) = delete;
     Model& operator=(const Model&) = delete;
 
     ModelParams params;
+    RowOrder row_order = RowOrder::lanes;  // of all matrices
     std::vector<Layer> layers;
     PackedMatrix embedding;  // [n_vocab, n_embd]
     PackedMatrix output;     // the same bytes when the file ties them

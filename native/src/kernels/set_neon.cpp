@@ -1,0 +1,5 @@
+#include "simd_neon.h"
+//
+#include "set_impl.h"
+
+MTP_KERNEL_SET(kernel_set_neon, "neon")
