@@ -1,9 +1,9 @@
-"""Whether screening names the tokens that the full output matrix does, on real text, and how many rows it takes.
+"""Whether screening names the tokens that the full output matrix does, on real text, and by how many rows.
 
 python -m tests.numerics.screen_text --model gemma3-270m --positions 20000 --text FILE
 
-For every position, in passes of 16 and in passes of one: the arg-max, and the ids and values of the 40 likeliest
-tokens, bit by bit. The exit code is 1 when any of them differs.
+For every position, in passes of 16 and in passes of one: the arg-max, and the ids and values of the 40
+likeliest tokens, bit by bit. The exit code is 1 when any of them differs.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def report(counts: Counts, done: Sequence[dict[str, Any]]) -> list[str]:
         middle, most = quantile(by, 0.5), quantile(by, 0.99)
         assert middle is not None and most is not None
         lines.append(
-            f"{what}: rows in full, median {GROUP * middle}, 99 % {GROUP * most} (by pass); {share:.2%} of all"
+            f"{what}: rows in full, median {GROUP * middle}, 99 % {GROUP * most} by pass; {share:.2%} of all"
         )
     return lines
 
