@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mtp_cli.bench import drafts, energy
+from mtp_cli.bench import drafts, energy, screening
 from mtp_cli.bench.arms import AUTO, PLAIN, REFERENCE, find
 from mtp_cli.bench.lenient import lenient_report
 from mtp_cli.bench.ratios import (
@@ -110,6 +110,7 @@ def arm_report(results: Results, arm: str) -> dict[str, Any]:
         "oracle": drafts.of_oracle(results.oracle.get(arm, {}).values()),
         "priced": drafts.of_oracle(results.priced.get(arm, {}).values()),
         "energy": energy.of_arm(results, arm),
+        "screening": screening.of_arm(results, arm),
         "spread": {
             "prefill_tok_s": _per_run(groups, "prompt_tokens", "prefill_s"),
             "decode_tok_s": _per_run(groups, "generated_tokens", "decode_s"),

@@ -13,7 +13,8 @@ class Sample:
     `drafts`: by drafter {"drafted", "accepted", "lenient", "positions": [[drafted, accepted], ...]}.
     `head`: {"steps", "seconds", "spans": [[drafted, accepted], ...]} of the draft head. `at`: when it began,
     in seconds since the first answer did. `joules`: as a sensor told them, idle power included. `work`: what
-    was counted, fields of `mtp_cli.work.Work`."""
+    was counted, fields of `mtp_cli.work.Work`; `decode_work`: without the prompt. `screen`: see
+    `screening.between`."""
 
     arm: str
     prompt: int
@@ -32,6 +33,8 @@ class Sample:
     at: float = 0.0
     joules: float | None = None
     work: dict[str, Any] = field(default_factory=dict)
+    decode_work: dict[str, Any] = field(default_factory=dict)
+    screen: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,8 @@ def _sample(arm: str, prompt: int, run: int, prompt_tokens: int, reply: Mapping[
         tokens_by_source=dict(reply.get("tokens_by_source") or {}),
         drafts=dict(reply.get("drafts") or {}),
         head=dict(reply.get("head") or {}),
+        decode_work=dict(reply.get("decode_work") or {}),
+        screen=dict(reply.get("screen") or {}),
     )
 
 

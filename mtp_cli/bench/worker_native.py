@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mtp_cli.bench.protocol import KIND_MISSING, KIND_MODEL, ArmError, main
+from mtp_cli.bench.screening import between
 from mtp_cli.bench.stops import Stops
 from mtp_cli.engine import Drafting, Engine, EngineError, ModelFileError, Sampling, Step, open_engine
 from mtp_cli.events import DraftCounts, EndEvent, PrefillEvent, StepEvent
@@ -100,7 +101,8 @@ class NativeArm:
         parts: list[str] = []
         prefill_s = 0.0
         first_s: float | None = None
-        before = self.engine.work
+        before = prefilled = self.engine.work
+        screened = self._screened()
         started = clock()
         events = generate(
             self.engine,
@@ -120,6 +122,7 @@ class NativeArm:
                     parts.append(event.text)
                 elif isinstance(event, PrefillEvent):
                     prefill_s = event.seconds
+                    prefilled = self.engine.work
                 elif isinstance(event, EndEvent):
                     parts.append(event.tail)
                     end = event
@@ -128,6 +131,8 @@ class NativeArm:
         after = self.engine.work
         return {
             "work": asdict(after - before) if after is not None and before is not None else {},
+            "decode_work": asdict(after - prefilled) if after is not None and prefilled is not None else {},
+            "screen": between(screened, self._screened()) if screened else {},
             "ids": ids,
             "text": "".join(parts),
             "passes": end.passes,
@@ -138,6 +143,11 @@ class NativeArm:
             "drafts": {name: _counts(counts) for name, counts in end.drafts.items()},
             "head": {"steps": end.head.steps, "seconds": end.head.seconds, "spans": end.head.spans},
         }
+
+    def _screened(self) -> dict[str, Any]:
+        """The counters of screening; empty for an engine without any."""
+        native = getattr(self.engine, "_native", None)
+        return native.screen_stats() if native is not None else {}
 
     def prefill(self, tokens: list[int]) -> dict[str, Any]:
         engine = self.engine

@@ -134,7 +134,9 @@ def bench(
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Never fetch a model.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="One line for each measurement.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="One line for each measurement, and what passes read.")
+    ] = False,
 ) -> None:
     """Compare speed, memory and the cost of a pass with llama.cpp's, and drafting with plain decoding.
 
@@ -176,7 +178,7 @@ def bench(
                 report["complete"] = False
             if plot is not None:
                 _plot(report, plot, complete=not code)
-            _write(report, output_format.value, output)
+            _write(report, output_format.value, output, verbose)
             if not code and report["not_exact"]:
                 code, problem = 2, "; ".join(report["not_exact"])
     except ModelError as error:
@@ -260,12 +262,12 @@ def _plot(report: dict[str, Any], path: Path, *, complete: bool) -> None:
             raise
 
 
-def _write(report: dict[str, Any], form: str, output: Path | None) -> None:
+def _write(report: dict[str, Any], form: str, output: Path | None, verbose: bool) -> None:
     """To stdout or to a file. Raises UserError."""
     from mtp_cli.outputs import Stdout, write_whole
     from mtp_cli.view.bench_report import render
 
-    text = render(report, form)
+    text = render(report, form, verbose=verbose)
     if output is not None:
         write_whole(output, text)
         return

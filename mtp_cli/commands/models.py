@@ -45,19 +45,20 @@ def _fail(error: catalog.ModelError, verbose: bool = False) -> NoReturn:
     raise typer.Exit(catalog.EXIT_CODE) from None
 
 
-def _interrupted() -> NoReturn:
-    print("mtp: interrupted; nothing half-fetched was kept", file=sys.stderr)
+def _interrupted(after: str) -> NoReturn:
+    print(f"mtp: interrupted{after}", file=sys.stderr)
     raise typer.Exit(130) from None
 
 
-def _guard(work: Callable[[], None], verbose: bool = False) -> None:
-    """Run `work`; what a person can cause becomes one line and an exit code."""
+def _guard(work: Callable[[], None], verbose: bool = False, *, after: str = "") -> None:
+    """Run `work`; what a person can cause becomes one line and an exit code. `after` tells what an interrupt
+    leaves behind."""
     try:
         work()
     except catalog.ModelError as error:
         _fail(error, verbose)
     except KeyboardInterrupt:
-        _interrupted()
+        _interrupted(after)
 
 
 def _row(entry: catalog.Entry) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def pull_models(
                     path = pull.pull_entry(target, offline=offline, force=force, report=view)
             print(path)
 
-    _guard(work, verbose)
+    _guard(work, verbose, after="; nothing half-fetched was kept")
 
 
 @models_app.command("rm")

@@ -17,7 +17,7 @@ from mtp_cli.tasks.split import beginning
 from mtp_cli.tasks.summarize import Summary
 from mtp_cli.tasks.summary_prompts import Asks
 from mtp_cli.tasks.summary_wish import Length, Wish
-from mtp_cli.tasks.wording import shortened, word_count
+from mtp_cli.tasks.wording import shortened, unquoted, word_count
 
 _MOST_LINES = 3
 _LINE_WORDS = 20
@@ -137,7 +137,7 @@ class Digester:
         length = Length("", self._most_words)
         answer = self._asker.ask(self._prompt, Question(source, _MOST_TOKENS, 1, length))
         for sentence in answer.sentences:
-            bare = sentence.removeprefix(f"{group.sender}: ")
+            bare = unquoted(sentence.removeprefix(f"{group.sender}: "))
             quotes = bool(group.sender) and f"{group.sender}: " in bare
             if not quotes and bare.count('"') % 2 == 0 and not unsupported(bare, text).count:
                 return shortened(bare, length.most), False

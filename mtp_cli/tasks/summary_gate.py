@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mtp_cli.readers.document import one_line
 from mtp_cli.tasks.gate import first_sentence_end, is_looping, strip_preamble
 from mtp_cli.tasks.summary_wish import Length
-from mtp_cli.tasks.wording import finished, is_circling, is_cut, is_finished, is_repeat, word_count
+from mtp_cli.tasks.wording import finished, is_circling, is_cut, is_finished, is_repeat, unquoted, word_count
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _THINKING = re.compile(r"<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?\Z|<think(?:ing)?>", re.IGNORECASE)
@@ -170,7 +170,7 @@ class SummaryGate:
             label = _LABEL.match(bare)
             bare = bare[label.end() :] if label and label.end() < len(bare) else bare
             text = text if bare == text else bare[:1].upper() + bare[1:]
-        return text
+        return unquoted(text, first=not self.sentences)
 
     def _add(self, sentence: str) -> None:
         words = word_count(sentence)

@@ -22,6 +22,7 @@ _OPEN = frozenset(_OPEN_WORDS.split())
 _MUST_GO_ON_WORDS = "the a an and or but nor their our your my whose every because although than"
 _MUST_GO_ON = frozenset(_MUST_GO_ON_WORDS.split())
 _CLOSING = "\"'”’»)]"
+_QUOTES = ('"', "“", "”")
 _CONTENT = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
 _SAME_SHARE = 0.8
 _SAME_RUN = 8
@@ -60,6 +61,14 @@ def finished(sentence: str) -> str:
     """`sentence` with a mark at its end."""
     text = sentence.rstrip().rstrip(",;:–—-").rstrip()
     return text if not text or is_finished(text) else f"{text}."
+
+
+def unquoted(text: str, *, first: bool = True) -> str:
+    """Without quotation marks around a whole answer: around its `first` sentence, or one that is open."""
+    marks = sum(map(text.count, _QUOTES))
+    if first and text[:1] in _QUOTES and (marks == 1 or (marks == 2 and text[-1:] in _QUOTES)):
+        text, marks = text[1:].lstrip(), marks - 1
+    return text[:-1].rstrip() if marks == 1 and text[-1:] in _QUOTES else text
 
 
 def content_words(text: str) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from mtp_cli.view import bench_drafting, bench_energy, bench_sustained
+from mtp_cli.view import bench_drafting, bench_energy, bench_screening, bench_sustained
 from mtp_cli.view.bench_cells import (
     UNAVAILABLE,
     Report,
@@ -56,13 +56,13 @@ class Progress:
             self._drawn = False
 
 
-def render(report: Report, form: str) -> str:
-    """The report in one of FORMATS, ending in a newline."""
+def render(report: Report, form: str, *, verbose: bool = False) -> str:
+    """The report in one of FORMATS, ending in a newline. `verbose`: also what passes read."""
     if form == "json":
         return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
     if form == "csv":
         return _csv(report)
-    return _markdown(report) if form == "markdown" else _text(report)
+    return _markdown(report, verbose) if form == "markdown" else _text(report, verbose)
 
 
 def _middle(found: Mapping[str, Any] | None, digits: int = 1) -> str:
@@ -148,7 +148,7 @@ def _heading(report: Report) -> list[tuple[str, str]]:
     return fields
 
 
-def _tables(report: Report) -> list[Table]:
+def _tables(report: Report, verbose: bool) -> list[Table]:
     if "startup" in report:
         found = [startup(report)]
     elif "sustained" in report:
@@ -162,14 +162,16 @@ def _tables(report: Report) -> list[Table]:
         if report.get("lenient"):
             about_drafts = [bench_drafting.lenient(report)]
         found = [measures(report), *about_drafts, bench_energy.energy(report), costs(report)]
+        if verbose:
+            found.append(bench_screening.screening(report))
     return [table for table in found if table is not None]
 
 
-def _text(report: Report) -> str:
+def _text(report: Report, verbose: bool) -> str:
     out = io.StringIO()
     out.write("".join(f"WARNING: {line}\n" for line in report["not_exact"]))
     write_fields(out, _heading(report))
-    for header, rows in _tables(report):
+    for header, rows in _tables(report, verbose):
         out.write("\n")
         write_table(out, header, rows, right=range(1, len(header)))
     lines = _remarks(report)
@@ -188,11 +190,11 @@ def _notes(report: Report) -> list[str]:
     return head + list(report["notes"])
 
 
-def _markdown(report: Report) -> str:
+def _markdown(report: Report, verbose: bool) -> str:
     out = io.StringIO()
     out.write("".join(f"**WARNING: {line}**\n\n" for line in report["not_exact"]))
     out.write("".join(f"- {name}: {value}\n" for name, value in _heading(report)))
-    for header, rows in _tables(report):
+    for header, rows in _tables(report, verbose):
         out.write("\n" + _pipe(header) + _pipe(["---", *["---:" for _ in header[1:]]]))
         out.write("".join(map(_pipe, rows)))
     lines = _remarks(report)
@@ -225,7 +227,8 @@ def _csv(report: Report) -> str:
             write([name, f"ratio_to_reference.{key}", *csv_ratio(found)])
         for row in bench_drafting.csv_arm(arm):
             write(row)
-    for row in (*bench_drafting.csv_whole(report), *bench_energy.csv_rows(report)):
+    parts = (bench_drafting.csv_whole, bench_energy.csv_rows, bench_screening.csv_rows)
+    for row in (row for part in parts for row in part(report)):
         write(row)
     for arm, curve in report["verify_cost_ms"].items():
         for width, ms in curve.items():

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from mtp_cli.catalog.errors import size_text
 from mtp_cli.catalog.report import PullDone, PullEvent, PullProgress, PullStart
+from mtp_cli.view.terminal import can_redraw, columns, fit
 
 _BAR = 24
 _TTY_SECONDS = 0.1
@@ -24,7 +25,7 @@ class PullView:
 
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
         self._stream = stream if stream is not None else sys.stderr
-        self._live = self._stream.isatty()
+        self._live = can_redraw(self._stream)
         self._quiet = quiet
         self._drawn = False
         self._next_draw = 0.0
@@ -66,12 +67,18 @@ class PullView:
         if self._live:
             if now >= self._next_draw:
                 self._next_draw = now + _TTY_SECONDS
-                self._stream.write(f"\r\x1b[K{self._text(event, share, now - self._stage_began)}")
+                self._stream.write(f"\r\x1b[K{self._fitting(event, share, now - self._stage_began)}")
                 self._stream.flush()
                 self._drawn = True
         elif event.stage == "downloading" and share >= max(self._next_share, _PLAIN_SHARE):
             self._next_share = (share // _PLAIN_SHARE + 1) * _PLAIN_SHARE
             self._line(f"mtp: {self._text(event, share, now - self._stage_began, bar=False)}")
+
+    def _fitting(self, event: PullProgress, share: float, seconds: float) -> str:
+        """What of it the terminal has room for; a line of full width would already wrap."""
+        room = columns(self._stream) - 1
+        whole = self._text(event, share, seconds)
+        return whole if len(whole) <= room else fit(self._text(event, share, seconds, bar=False), room)
 
     def _text(self, event: PullProgress, share: float, seconds: float, *, bar: bool = True) -> str:
         word = _WORDS[event.stage]

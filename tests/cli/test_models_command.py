@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 import typer
@@ -154,3 +155,26 @@ def test_table_in_a_pipe() -> None:
     out = io.StringIO()
     write_table(out, ["a", "size"], [["long name", "1"], ["b", "1000"]], right=[1])
     assert out.getvalue() == "a          size\nlong name     1\nb          1000\n"
+
+
+@pytest.mark.parametrize("width", [12, 40, 60, 80])
+def test_progress_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("mtp_cli.view.pull._TTY_SECONDS", 0.0)
+    screen = Terminal()
+    with PullView(screen) as view:
+        for done in (1, 50_000_000, 98_362_432):
+            view(PullProgress("verifying", done, 98_362_432))
+    lines = re.split(r"\r\x1b\[K", screen.getvalue())
+    assert all(len(line) < width for line in lines)
+    assert any(("[" in line) == (width >= 60) for line in lines)
+    assert any(line.startswith("checking"[: width - 2]) for line in lines)
+
+
+def test_an_interrupt_of_a_check_says_no_more(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mtp_cli.catalog.pull.verify", interrupted)
+    assert invoke("verify", "tiny") == (130, "", "mtp: interrupted\n")

@@ -231,6 +231,12 @@ def test_notifications_become_three_lines(mtp: Mtp) -> None:
     assert record["truncated"] is True
 
 
+def test_a_notification_stands_without_the_model_s_quotes(mtp: Mtp) -> None:
+    for said in (' Kim: "Kim moves the meeting to Friday."', ' "Kim moves the meeting to Friday."'):
+        done = mtp(FakeEngine(lambda prompt, said=said: said), "summarize", stdin=notifications())
+        assert done.text.startswith("Kim (Work, 2 messages): Kim moves the meeting to Friday.\n")
+
+
 def test_invented_facts_do_not_reach_a_notification(mtp: Mtp) -> None:
     done = mtp(FakeEngine(lambda prompt: " Kim moves it to Paris."), "summarize", stdin=notifications())
     assert done.text.startswith("Kim (Work, 2 messages): ")

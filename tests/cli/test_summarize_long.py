@@ -186,8 +186,9 @@ def test_200_pages(mtp: Mtp, tmp_path: Path) -> None:
     record = json.loads(done.text)
     assert (done.code, record["truncated"]) == (0, False)
     assert re.search(r"^mtp: \d{2,3},\d{3} tokens, \d\d parts$", done.err, re.MULTILINE)
-    assert 0 < kept < record["chunks"] == len(parts_of(held))
-    assert len(asked) < 2 * record["chunks"] - kept
+    found = len(parts_of(held))  # their summaries take a few parts of their own
+    assert 0 < kept < record["chunks"] <= found < record["chunks"] + 20
+    assert found - kept <= len(asked) < found - kept + 20
     assert "swordfish-19" in asked[-1]
     assert peak < 40 * len(text)
 
