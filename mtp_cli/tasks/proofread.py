@@ -175,7 +175,7 @@ class Proofreader:
             judge = Judge(self._session, self._prompt, _flat(stretch.text))
         others = list(reviewer.opinions(stretch.text, frame, judge)) if reviewer and judge else []
         found: list[Edit] = []
-        if self._wants_answer(reviewer, judge, bool(others)):
+        if self._wants_answer(reviewer, judge):
             found = edits_of(stretch.text, self._answer(stretch.text, tokens), frame)
         if reviewer and judge:
             found = reviewer.review(stretch.text, found, others, judge)
@@ -185,11 +185,10 @@ class Proofreader:
                 place = stretch.spans[0][0], stretch.spans[-1][1]
             yield edit.moved(*place)
 
-    def _wants_answer(self, reviewer: Reviewer | None, judge: Judge | None, found: bool) -> bool:
-        """Writing an answer takes longest. It is of use where nobody else can propose anything, and for a
-        sentence that others have found wrong."""
+    def _wants_answer(self, reviewer: Reviewer | None, judge: Judge | None) -> bool:
+        """Writing an answer takes longest. It is of use where nobody else can propose anything."""
         if self._rules.answers == "auto":
-            return found or not (reviewer and reviewer.knows and judge)
+            return not (reviewer and reviewer.knows and judge)
         return self._rules.answers == "always"
 
     def _fixed(self, sentence: Sentence) -> tuple[Span, ...]:
