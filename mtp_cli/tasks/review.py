@@ -126,7 +126,16 @@ class Reviewer:
         return sorted([*taken, *left], key=lambda edit: (edit.start, edit.end))
 
     def _of_answer(self, text: str, own: Sequence[Edit], judge: Judge) -> Iterator[Opinion]:
-        for edit in own:
+        likely = {
+            self._flat(apply(text, [edit])): (edit, gain) for edit, gain in self._likely(text, own, judge)
+        }
+        answers = self._answers(list(likely), judge)
+        for form, (edit, gain) in likely.items():
+            yield Opinion(gain + ANSWER_SHARE * answers[form], (replace(edit, reason=""),))
+
+    def _likely(self, text: str, own: Sequence[Edit], judge: Judge) -> Iterator[tuple[Edit, float]]:
+        """Edits of the model's answer that make the sentence likelier, with their gains."""
+        for edit in reversed(own):  # see Judge.gain
             if not edit.safe and edit.reason != BESIDE:
                 continue
             least = _OWN_BESIDE if edit.reason else _OWN_WORDS
@@ -136,7 +145,7 @@ class Reviewer:
                 least = SURE
             gain = judge.gain(self._flat(apply(text, [edit])))
             if gain > least:
-                yield Opinion(gain, (replace(edit, reason=""),))
+                yield edit, gain
 
     def opinions(self, text: str, frame: Frame, judge: Judge) -> Iterator[Opinion]:
         """What rules, the vocabulary and helpers propose and the model likes. Raises EngineError."""

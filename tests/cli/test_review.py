@@ -43,7 +43,8 @@ def forms(text: str, *, full: bool = True) -> set[str]:
         ("She is good in maths", "She is good at maths"),
         ("We went to the the park", "We went to the park"),
         ("I saw cat here", "I saw a cat here"),
-        ("It dont work", "It don't work"),
+        ("It dont work", "It doesn't work"),
+        ("They dont work", "They don't work"),
         ("see you on friday", "see you on Friday"),
         ("Its a nice day", "It's a nice day"),
         ("He stopped to work", "He stopped work"),
@@ -140,7 +141,7 @@ def test_proposals_need_no_answer_and_clean_text_costs_none() -> None:
     rules = Rules(judged=True)
     proofreader = Proofreader(engine, DEFAULTS["chat"]["proofread"], rules=rules)
     found = proofreader.run("He said it dont work well. All is well here.")
-    assert found.text == "He said it don't work well. All is well here."
+    assert found.text == "He said it doesn't work well. All is well here."
     assert not engine.starts, "no sentence is written anew"
 
 
