@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,6 +34,7 @@ from mtp_cli.engine import AUTO, GREEDY
 from mtp_cli.exits import ExitStatus
 
 if TYPE_CHECKING:
+    from mtp_cli.evaluate.proofreading import Item
     from mtp_cli.tasks.proofread import Rules
 
 
@@ -66,8 +68,9 @@ def eval_proofread(
 ) -> None:
     """Correct each sentence by itself and score the results.
 
-    GLEU is the mean over the references; sentences without references are taken to be right, and each change
-    of them is counted as an error."""
+    GLEU is the mean over the references. Sentences with references come in tokens: marks and contractions are
+    put back to their words first, and the result is cut into tokens again. Sentences without references are
+    taken to be right, and each change of them is counted as an error."""
     options = Options(
         model=model,
         output=output,
@@ -116,13 +119,29 @@ def _work(run: Run, data: Path, limit: int, rules: Rules) -> ExitStatus:
         "helpers": list(rules.helpers),
         "answers": rules.answers,
         **scores.record(),
+        **_harper_alone(items, rules.helpers),
     }
     if run.options.form is Format.json:
         run.finish_with(json.dumps(record, ensure_ascii=False, indent=2) + "\n")
         return ExitStatus.OK
     rows = [(key, value) for key, value in record.items() if key != "clean_changes"]
-    run.finish_with("".join(f"{key.replace('_', ' ') + ':':<24}{_shown(value)}\n" for key, value in rows))
+    run.finish_with("".join(f"{key.replace('_', ' ') + ':':<28}{_shown(value)}\n" for key, value in rows))
     return ExitStatus.OK
+
+
+def _harper_alone(items: Sequence[Item], helpers: Sequence[str]) -> dict[str, Any]:
+    """What to beat: Harper without a model, where it is one of the helpers and installed."""
+    from mtp_cli.evaluate.proofreading import evaluate
+
+    if "harper" not in helpers:
+        return {}
+    try:
+        from mtp_cli.tasks.helpers.harper import Harper
+    except ImportError:
+        return {}
+    scores = evaluate(items, Harper("").alone, lambda done: None).record()
+    kept = ("gleu", "clean_changed", "clean_changed_share")
+    return {f"harper_alone_{name}": scores[name] for name in kept}
 
 
 def _shown(value: object) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mtp_cli.evaluate.gleu import gleu
-from mtp_cli.evaluate.tokens import tokenised
+from mtp_cli.evaluate.tokens import as_written, tokenised
 from mtp_cli.exits import UserError
 from mtp_cli.inputs import read_text_file
 from mtp_cli.tasks.pieces import pieces
@@ -22,6 +22,11 @@ class Item:
 
     source: str
     references: tuple[str, ...]
+
+    @property
+    def written(self) -> str:
+        """What is proofread. Sentences with references come in tokens, and nobody writes like that."""
+        return as_written(self.source) if self.references else self.source
 
 
 @dataclass(slots=True)
@@ -85,7 +90,7 @@ def evaluate(items: Sequence[Item], correct: Callable[[str], str], tell: Callabl
     results: list[str] = []
     began = time.perf_counter()
     for number, item in enumerate(items, 1):
-        result = correct(item.source)
+        result = correct(item.written)
         results.append(result)
         _count(scores, item, result)
         tell(number)
@@ -101,7 +106,7 @@ def evaluate(items: Sequence[Item], correct: Callable[[str], str], tell: Callabl
 
 def _count(scores: Scores, item: Item, result: str) -> None:
     scores.sentences += 1
-    changed = result != item.source
+    changed = result != item.written
     scores.changed += changed
     if not item.references:
         scores.clean += 1
@@ -109,7 +114,7 @@ def _count(scores: Scores, item: Item, result: str) -> None:
         if changed:
             scores.changes.append((item.source, result))
     kept = [piece.text for piece in pieces(result) if piece.fixed]
-    for piece in pieces(item.source):
+    for piece in pieces(item.written):
         if piece.fixed:
             scores.spans += 1
             if piece.text in kept:

@@ -131,6 +131,20 @@ monday tuesday wednesday thursday friday saturday sunday january february april 
 october november december english german french spanish american european i i'm i've i'll i'd
 """
 
+_NO_WORDS = """
+dont doesnt didnt isnt arent wasnt werent couldnt wouldnt shouldnt havent hasnt hadnt im ive youre theyre weve
+thats theres whats itll theyll youll
+"""
+
+_OPENINGS = """
+accordingly actually additionally also besides consequently finally first firstly fortunately furthermore
+hence however indeed instead lastly likewise meanwhile moreover nevertheless nonetheless nowadays otherwise
+second secondly similarly therefore third thirdly thus unfortunately
+above_all after_all all_in_all as_a_consequence as_a_result at_first by_contrast by_the_way first_of_all
+for_example for_instance in_addition in_conclusion in_contrast in_fact in_general in_my_opinion in_other_words
+in_short in_summary last_but_not_least of_course on_the_contrary on_the_one_hand on_the_other_hand to_sum_up
+"""
+
 
 def _families() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
@@ -145,5 +159,9 @@ def _families() -> dict[str, tuple[str, ...]]:
 
 FAMILIES = _families()
 """lower-case word -> what may have been meant"""
+OPENINGS = frozenset(phrase.replace("_", " ") for phrase in _OPENINGS.split())
+"""what a comma follows at the beginning of a sentence, most of the time"""
+UNFINISHED = frozenset(_NO_WORDS.split())
+"""contracted words without their apostrophe that are no words of their own"""
 CAPITALISED = frozenset(_CAPITALS.split())
 """words that always have a capital"""

@@ -176,7 +176,7 @@ class Proofreader:
         judge = self._judge(_flat(stretch.text)) if reviewer else None
         others = list(reviewer.opinions(stretch.text, frame, judge)) if reviewer and judge else []
         found: list[Edit] = []
-        if self._wants_answer(reviewer, judge, bool(others)):
+        if self._wants_answer(reviewer, judge):
             found = edits_of(stretch.text, self._answer(stretch.text, tokens), frame)
         if reviewer and judge:
             found = reviewer.review(stretch.text, found, others, judge)
@@ -192,6 +192,8 @@ class Proofreader:
         if self._unjudged or not Judge.fits(self._prompt, text, self._engine.n_ctx):
             return None
         try:
+            import numpy  # noqa: F401
+
             return Judge(self._session, self._prompt, text)
         except ImportError as error:
             reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
@@ -201,11 +203,10 @@ class Proofreader:
             self._unjudged = True
             return None
 
-    def _wants_answer(self, reviewer: Reviewer | None, judge: Judge | None, found: bool) -> bool:
-        """Writing an answer takes longest. It is of use where nobody else can propose anything, and for a
-        sentence that others have found wrong."""
+    def _wants_answer(self, reviewer: Reviewer | None, judge: Judge | None) -> bool:
+        """Writing an answer takes longest. It is of use where nobody else can propose anything."""
         if self._rules.answers == "auto":
-            return found or not (reviewer and reviewer.knows and judge)
+            return not (reviewer and reviewer.knows and judge)
         return self._rules.answers == "always"
 
     def _fixed(self, sentence: Sentence) -> tuple[Span, ...]:

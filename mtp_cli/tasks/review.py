@@ -6,42 +6,33 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from mtp_cli.tasks.caution import (
+    ANSWER_SHARE,
+    ANYTHING,
+    BARS,
+    FROM_HELPERS,
+    LESS_BESIDE,
+    SURE,
+    Bar,
+    dearer,
+    is_off_limits,
+    is_sure,
+)
 from mtp_cli.tasks.edits import BESIDE, UNLIKELY, Edit, apply, overlap
 from mtp_cli.tasks.families import CAPITALISED
 from mtp_cli.tasks.guard import Frame, edits_of
 from mtp_cli.tasks.helpers import Helper
 from mtp_cli.tasks.judge import Judge
-from mtp_cli.tasks.pieces import pieces
+from mtp_cli.tasks.pieces import Piece, pieces
 from mtp_cli.tasks.variants import Variant, variants
-from mtp_cli.tasks.vocabulary import Vocabulary, letter_distance
+from mtp_cli.tasks.vocabulary import Vocabulary
 
-_LEAST_GAIN = {
-    "article": 2.0,
-    "inserted": 3.0,
-    "dropped": 2.5,
-    "swapped": 1.5,
-    "form": 3.0,
-    "mark": 3.0,
-    "capital": 1.0,
-    "spelling": 3.0,
-    "rule": 1.5,
-}
-"""By what kind of proposal: how much likelier it must make the sentence (in nats) to be taken."""
 _OWN_WORDS, _OWN_MARKS, _OWN_BESIDE = 1.0, 1.5, 3.0
-"""The same for edits of the model's answer."""
-_CAPITALS = -6.0
-"""The same for words that always have a capital."""
-_SECOND_LETTER = 1.5
-"""More for each further letter of a word that changes."""
-_TERM_TIMES, _TERM_GAIN = 3, 3.0
-"""A word that the document has so often is meant; more is needed to change its spelling."""
-_CAPITAL_GAIN = 2.0
-"""More for the first word of a sentence, which may be a name."""
-_ENDINGS, _ENDING_LETTERS, _ENDING_GAIN = ("ing", "er", "ers", "or", "ness", "able"), 3, 3.0
-"""More for another ending of the same stem: rare forms (subscripting) are no slips."""
-_LOOK = {"rules": (-0.5, 3), "spelling": (-3.0, 2), "helpers": (-6.0, 2)}
-"""(least gain of the first token, most proposals) that are judged in full: for a sentence by rules, for each
-place by the others."""
+"""How much likelier an edit of the model's answer must make the sentence (in nats)."""
+_MANY = 5
+"""From so many proposals on, the model is asked for its answer first."""
+_MOST_HERE = 2
+"""Spellings of one word by one proposer that are looked at, the likeliest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +41,52 @@ class Opinion:
 
     gain: float
     edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """An edit, who proposed it, and whether there is little doubt about it."""
+
+    variant: Variant
+    origin: str
+    sure: bool
+    ceiling: float
+
+    @property
+    def bar(self) -> Bar:
+        return BARS[self.variant.kind]
+
+    @property
+    def least_gain(self) -> float:
+        return SURE if self.sure else self.bar.gain
+
+    @property
+    def is_doubtless(self) -> bool:
+        """True when something is likely to be wrong there."""
+        return self.sure or self.origin != "model" or self.variant.kind in ("spelling", "capital")
+
+    def may_answer(self, answer: float) -> bool:
+        return self.sure or answer > self.bar.answer
+
+    def passes(self, gain: float, answer: float, *, beside: bool = False) -> bool:
+        """True when the edit is to be made; `beside`: another one is made in the sentence."""
+        if self.sure:
+            return gain > SURE
+        total = gain + ANSWER_SHARE * answer
+        least, wanted = self.bar.gain, self.bar.total
+        if beside:
+            least, wanted = least - LESS_BESIDE, self.bar.beside
+        return gain > least and answer > self.bar.answer and total > wanted
+
+    def may_pass(self, judge: Judge, text: str) -> bool:
+        """False when the rest need not be computed."""
+        if self.sure:
+            return True
+        if self.origin != "model":
+            return self.ceiling >= FROM_HELPERS
+        if self.ceiling < self.bar.ceiling:
+            return False
+        return self.bar.said <= ANYTHING or judge.said(text, self.variant) >= self.bar.said
 
 
 class Reviewer:
@@ -89,79 +126,121 @@ class Reviewer:
         return sorted([*taken, *left], key=lambda edit: (edit.start, edit.end))
 
     def _of_answer(self, text: str, own: Sequence[Edit], judge: Judge) -> Iterator[Opinion]:
-        for edit in own:
+        likely = {
+            self._flat(apply(text, [edit])): (edit, gain) for edit, gain in self._likely(text, own, judge)
+        }
+        answers = self._answers(list(likely), judge)
+        for form, (edit, gain) in likely.items():
+            yield Opinion(gain + ANSWER_SHARE * answers[form], (replace(edit, reason=""),))
+
+    def _likely(self, text: str, own: Sequence[Edit], judge: Judge) -> Iterator[tuple[Edit, float]]:
+        """Edits of the model's answer that make the sentence likelier, with their gains."""
+        for edit in reversed(own):  # see Judge.gain
             if not edit.safe and edit.reason != BESIDE:
                 continue
             least = _OWN_BESIDE if edit.reason else _OWN_WORDS
             if edit.safe and edit.label == "punctuation":
                 least = _OWN_MARKS
             if edit.label == "capitalisation" and edit.replacement.lower() in CAPITALISED:
-                least = _CAPITALS
+                least = SURE
             gain = judge.gain(self._flat(apply(text, [edit])))
             if gain > least:
-                yield Opinion(gain, (replace(edit, reason=""),))
+                yield edit, gain
 
     def opinions(self, text: str, frame: Frame, judge: Judge) -> Iterator[Opinion]:
         """What rules, the vocabulary and helpers propose and the model likes. Raises EngineError."""
+        weighed = self._weighed(text, self._proposals(text, frame, judge), judge)
+        beside = any(found.passes(gain, answer) for found, gain, answer in weighed)
+        for found, gain, answer in weighed if beside else ():
+            if found.passes(gain, answer, beside=True):
+                edits = edits_of(text, found.variant.of(text), frame, found.origin)
+                if edits and all(edit.safe for edit in edits):
+                    yield Opinion(gain + ANSWER_SHARE * answer, tuple(edits))
+
+    def _weighed(
+        self, text: str, proposals: dict[str, _Proposal], judge: Judge
+    ) -> list[tuple[_Proposal, float, float]]:
+        """(proposal, gain, answer) of those that may pass. Nearly all proposals are wrong, and the model's
+        two opinions differ in cost: the answer is one pass for all, gains are a small one each. So with many
+        proposals, or one that is likely right, the answer goes first."""
+        left = sorted(proposals, key=lambda form: -proposals[form].variant.start)  # see Judge.gain
+        answers: dict[str, float] = {}
+        answer_first = len(left) >= _MANY or any(found.is_doubtless for found in proposals.values())
+        if answer_first:
+            answers = self._answers(left, judge)
+            left = [form for form in left if proposals[form].may_answer(answers[form])]
+            left = _best_spellings(left, proposals, answers)
+        gains: dict[str, float] = {}
+        for form in left:
+            more = dearer(text, proposals[form].variant, self._words.__getitem__, self._is_known)
+            gains[form] = judge.gain(form) - more
+        left = [form for form in left if gains[form] > proposals[form].least_gain - LESS_BESIDE]
+        if not answer_first:
+            if not any(gains[form] > proposals[form].least_gain for form in left):
+                return []
+            answers = self._answers(left, judge)
+        return [(proposals[form], gains[form], answers[form]) for form in left]
+
+    def _answers(self, forms: Sequence[str], judge: Judge) -> dict[str, float]:
+        return dict(zip(forms, judge.answer_gains(forms), strict=True)) if forms else {}
+
+    def _proposals(self, text: str, frame: Frame, judge: Judge) -> dict[str, _Proposal]:
+        """The sentence with each edit that may be worth the model's attention -> the edit."""
         if self._vocabulary is None:
-            return
+            return {}
         row = pieces(text, frame.fixed)
-        groups: list[tuple[str, str, Iterable[Variant]]] = [
-            ("rules", "model", variants(row, full=frame.full)),
-            ("spelling", "model", self._vocabulary.proposals(row)),
-        ]
-        groups += [("helpers", helper.name, helper.proposals(text)) for helper in self._helpers]
-        for group, origin, proposed in groups:
-            forms = {self._flat(variant.of(text)): variant for variant in proposed if self._is_word(variant)}
-            for form, variant in self._likely(text, forms, group, judge):
-                edits = edits_of(text, variant.of(text), frame, origin)
-                if not edits or not all(edit.safe for edit in edits):
+        found: dict[str, _Proposal] = {}
+        for origin, proposed in self._sources(text, row, full=frame.full):
+            places: dict[int, list[tuple[float, _Proposal]]] = {}
+            for variant in filter(self._is_word, proposed):
+                if is_off_limits(text, variant):
                     continue
-                gain = judge.gain(form) - self._dearer(text, variant)
-                if gain > (_CAPITALS if _is_sure(variant) else _LEAST_GAIN[variant.kind]):
-                    yield Opinion(gain, tuple(edits))
+                ceiling = judge.ceiling(text, variant)
+                one = _Proposal(variant, origin, is_sure(text, variant), ceiling)
+                if one.may_pass(judge, text):
+                    place = variant.start if variant.kind == "spelling" else -1
+                    places.setdefault(place, []).append((ceiling, one))
+            for place, here in places.items():
+                best = sorted(here, key=lambda row: -row[0])[: None if place < 0 else _MOST_HERE]
+                for _, one in best:
+                    form = self._flat(one.variant.of(text))
+                    if form not in found or one.bar.total < found[form].bar.total:
+                        found[form] = one
+        return found
+
+    def _sources(
+        self, text: str, row: Sequence[Piece], *, full: bool
+    ) -> Iterator[tuple[str, Iterable[Variant]]]:
+        """(who, what)"""
+        assert self._vocabulary is not None
+        yield "model", variants(row, full=full)
+        yield "model", self._vocabulary.proposals(row)
+        for helper in self._helpers:
+            yield helper.name, helper.proposals(text)
 
     def _is_word(self, variant: Variant) -> bool:
         """Rules make up forms that do not exist; those that do are words of the model."""
         assert self._vocabulary is not None
-        return variant.kind != "form" or variant.replacement.lower() in self._vocabulary
+        if variant.kind == "joined":
+            return variant.replacement.lower() in self._vocabulary
+        if variant.kind != "form":
+            return True
+        other = variant.replacement.lower()
+        return other in self._vocabulary or self._is_known(other)
 
-    def _likely(
-        self, text: str, forms: dict[str, Variant], group: str, judge: Judge
-    ) -> Iterator[tuple[str, Variant]]:
-        """Those worth the model's full attention. Each misspelt word gets some."""
-        least, most = _LOOK[group]
-        places: dict[int, list[tuple[float, str]]] = {}
-        for form, variant in forms.items():
-            if _is_sure(variant):
-                yield form, variant
-                continue
-            gain = judge.insertion_gain(text, variant.start, variant.replacement) if variant.empty else None
-            gain = judge.first_gain(form) if gain is None else gain
-            if gain >= least:
-                places.setdefault(0 if group == "rules" else variant.start, []).append((gain, form))
-        for here in places.values():
-            yield from ((form, forms[form]) for _, form in sorted(here, reverse=True)[:most])
-
-    def _dearer(self, text: str, variant: Variant) -> float:
-        """What a change of spelling must gain besides."""
-        if variant.kind != "spelling":
-            return 0.0
-        word = text[variant.start : variant.end].lower()
-        letters = letter_distance(word, variant.replacement.lower())
-        dearer = _SECOND_LETTER * max(letters - 1, 0)
-        if self._words[word] >= _TERM_TIMES:
-            dearer += _TERM_GAIN
-        if text[variant.start].isupper():
-            dearer += _CAPITAL_GAIN
-        if (
-            word.endswith(_ENDINGS)
-            and word[:-_ENDING_LETTERS] == variant.replacement.lower()[: len(word) - _ENDING_LETTERS]
-        ):
-            dearer += _ENDING_GAIN
-        return dearer
+    def _is_known(self, word: str) -> bool:
+        return any(helper.knows(word) for helper in self._helpers)
 
 
-def _is_sure(variant: Variant) -> bool:
-    """True for the capital of a word that always has one."""
-    return variant.kind == "capital" and variant.replacement.lower() in CAPITALISED
+def _best_spellings(
+    forms: Sequence[str], proposals: dict[str, _Proposal], answers: dict[str, float]
+) -> list[str]:
+    """The forms without the less likely ones of many spellings of one word."""
+    places: dict[int, list[tuple[float, str]]] = {}
+    for form in forms:
+        found = proposals[form]
+        if found.variant.kind == "spelling":
+            hope = found.ceiling + ANSWER_SHARE * answers[form]
+            places.setdefault(found.variant.start, []).append((hope, form))
+    worse = {form for here in places.values() for _, form in sorted(here, reverse=True)[_MOST_HERE:]}
+    return [form for form in forms if form not in worse]

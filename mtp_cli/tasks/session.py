@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,60 @@ from mtp_cli.tasks.prompts import common_prefix
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+_CHEAPER_TOGETHER = 8
+"""Tokens in front of those whose logits are wanted that need no pass of their own."""
+
+
+class Rows:
+    """Rows of logits [n, n_vocab], as the engine gives them, read as log-probabilities."""
+
+    def __init__(self, logits: npt.NDArray[np.float32] | None = None) -> None:
+        self._logits = logits
+        self._totals: dict[int, float] = {}
+
+    def __len__(self) -> int:
+        return 0 if self._logits is None else len(self._logits)
+
+    def log_p(self, at: int, token: int) -> float:
+        """ln p of a token in a row."""
+        return float(self._row(at)[token]) - self._total(at)
+
+    def likelier(self, at: int, token: int, other: int) -> float:
+        """ln p of a token in a row less that of another one: cheaper than two log_p."""
+        row = self._row(at)
+        return float(row[token]) - float(row[other])
+
+    def best_beside(self, at: int, token: int) -> int:
+        """The likeliest token in a row beside this one."""
+        row = self._row(at)
+        best = int(row.argmax())
+        if best != token:
+            return best
+        left, right = row[:token], row[token + 1 :]
+        tops = [
+            (float(part.max()), first + int(part.argmax()))
+            for part, first in ((left, 0), (right, token + 1))
+            if len(part)
+        ]
+        return max(tops)[1]
+
+    def _row(self, at: int) -> npt.NDArray[np.float32]:
+        if self._logits is None:
+            raise IndexError(at)
+        row: npt.NDArray[np.float32] = self._logits[at]
+        return row
+
+    def _total(self, at: int) -> float:
+        """ln of the sum of the row, exponentiated; computed when it is first asked for."""
+        if at not in self._totals:
+            import numpy as np
+
+            row = self._row(at)
+            top = float(row.max())
+            self._totals[at] = top + math.log(float(np.exp(row - np.float32(top)).sum()))
+        return self._totals[at]
 
 
 class Session:
@@ -54,25 +109,21 @@ class Session:
         finally:
             del self._cached[self.engine.n_past :]
 
-    def log_probs(self, tokens: Sequence[int], start: int) -> npt.NDArray[np.float32]:
-        """A row for each of tokens[start:]: ln p of every token in its place, given the tokens before it.
-        `start` is at least 1. Raises EngineError."""
-        import numpy as np
-
+    def rows(self, tokens: Sequence[int], start: int) -> Rows:
+        """A row for each of tokens[start:]: how likely every token is in its place, given the tokens before
+        it. `start` is at least 1. Raises EngineError."""
         if start >= len(tokens):
-            return np.zeros((0, 0), np.float32)
+            return Rows()
         reuse = self._rewind(tokens[:start])
         self._cached = list(tokens[:-1])
         try:
-            if reuse < start - 1:
-                self.engine.prefill(tokens[reuse : start - 1])
-            rows = self.engine.logits(tokens[start - 1 : -1])
+            first = start - 1
+            if first - reuse > _CHEAPER_TOGETHER:
+                self.engine.prefill(tokens[reuse:first])
+                reuse = first
+            return Rows(self.engine.logits(tokens[reuse:-1])[first - reuse :])
         finally:
             del self._cached[self.engine.n_past :]
-        top = rows.max(axis=1, keepdims=True)
-        shifted: npt.NDArray[np.float32] = rows - top
-        shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-        return shifted
 
     def _rewind(self, prompt: Sequence[int]) -> int:
         """Take the cache back to what it shares with `prompt`; at least one token stays to be computed."""

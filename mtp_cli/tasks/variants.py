@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mtp_cli.tasks.families import CAPITALISED, FAMILIES
+from mtp_cli.tasks.families import CAPITALISED, FAMILIES, OPENINGS
 from mtp_cli.tasks.pieces import Piece
 
 _ARTICLES = ("a", "an", "the")
 _INSERTED = ("to", "of", "in", "for", "on", "is", "are", "be", "it")
 _DROPPED = frozenset("a an the to of in for on at".split())  # noqa: SIM905
 _PREPOSITIONS = frozenset("in on at to for of with from by about as into".split())  # noqa: SIM905
+_SINGULAR = frozenset(("he", "she", "it", "this", "that"))
 _VOWELS = frozenset("aeiou")
 _LEAST_STEM = 3
+_LONGEST_OPENING = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
     """text[start:end] becomes `replacement`. `kind`: article | inserted | dropped | swapped | form |
-    mark | capital | spelling | rule."""
+    mark | opening | capital | joined | spelling | rule."""
 
     start: int
     end: int
@@ -41,12 +43,13 @@ class Variant:
 
 def variants(row: Sequence[Piece], *, full: bool) -> Iterator[Variant]:
     """All of them for a sentence in pieces. `full` False: no mark at its end."""
+    opening = _opening(row)
     for at, piece in enumerate(row):
         before = row[at - 1] if at else None
         if piece.kind == "word":
             yield from _of_word(piece, before)
             if before is not None and before.kind == "word" and piece.space == " ":
-                yield Variant(before.end, before.end, ",", "mark")
+                yield Variant(before.end, before.end, ",", "opening" if at == opening else "mark")
                 for word in _ARTICLES:
                     yield Variant(before.end, before.end, f" {word}", "article")
                 for word in _INSERTED:
@@ -57,15 +60,32 @@ def variants(row: Sequence[Piece], *, full: bool) -> Iterator[Variant]:
         yield Variant(row[-1].end, row[-1].end, ".", "mark")
 
 
+def _opening(row: Sequence[Piece]) -> int:
+    """How many words of the sentence are a phrase that a comma follows; the longest one counts."""
+    found = 0
+    words: list[str] = []
+    for at, piece in enumerate(row[:_LONGEST_OPENING], 1):
+        if piece.kind != "word":
+            break
+        words.append(piece.text.lower())
+        if " ".join(words) in OPENINGS:
+            found = at
+    return found or -1
+
+
 def _of_word(piece: Piece, before: Piece | None) -> Iterator[Variant]:
     word = piece.text.lower()
     if word in CAPITALISED or before is None:
         capital = piece.text[:1].upper() + piece.text[1:]
         if capital != piece.text:
             yield Variant(piece.start, piece.end, capital, "capital")
+    if before is not None and before.kind == "word" and piece.space == " " and word == piece.text:
+        yield Variant(before.start, piece.end, before.text + word, "joined")
     if before is not None and piece.space == " " and (word in _DROPPED or word == before.text.lower()):
         yield Variant(before.end, piece.end, "", "dropped")
     others = set(FAMILIES.get(word, ())) | (_PREPOSITIONS - {word} if word in _PREPOSITIONS else set())
+    if word == "dont" and before is not None and before.text.lower() in _SINGULAR:
+        others = {"doesn't"}
     for other in sorted(others):
         yield Variant(piece.start, piece.end, _cased(other, piece.text), "swapped")
     if before is not None and piece.text[:1].isupper():

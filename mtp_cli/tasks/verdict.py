@@ -15,6 +15,7 @@ from mtp_cli.tasks.words import (
     dialect_of,
     is_akin,
     is_small,
+    is_swap,
     letters,
     negations,
     number_words,
@@ -24,6 +25,8 @@ from mtp_cli.tasks.words import (
 
 _MOST_PIECES = 4
 """Longest change in pieces, on either side."""
+_LEAST_SLIP = 5
+"""Letters of a word whose swapped letters make no other word: on and no would be two."""
 _FREE_MARKS = frozenset(",.;:?!'’")
 _OPENERS = frozenset("\"'“‘«„(:;.!?…-–—")
 
@@ -63,7 +66,7 @@ def _objection(before: Sequence[Piece], after: Sequence[Piece], place: Place) ->
     if any(piece.kind == "number" for piece in both):
         return "number"
     old, new = _words(before), _words(after)
-    if negations(old) != negations(new):
+    if negations(old) != negations(new) and not _is_slip(old, new):
         return "negation"
     if number_words(old) - number_words(new):
         return "number"
@@ -117,6 +120,14 @@ def _objection_to_word(old: str, new: str, *, opens: bool, dialect: str) -> str:
         return "name"
     found = dialect_of(old, new)
     return "the other English" if found and found != dialect else ""
+
+
+def _is_slip(old: set[str], new: set[str]) -> bool:
+    """True for one long word with two letters swapped: "doens't" negates as much as "doesn't"."""
+    if len(old) != 1 or len(new) != 1:
+        return False
+    (before,), (after,) = old, new
+    return len(before) >= _LEAST_SLIP and is_swap(before, after)
 
 
 def _words(row: Sequence[Piece]) -> set[str]:

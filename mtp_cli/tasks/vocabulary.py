@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from mtp_cli.engine import Engine
-from mtp_cli.tasks.distance import edit_distance
+from mtp_cli.tasks.near_words import NearWords
 from mtp_cli.tasks.pieces import Piece
 from mtp_cli.tasks.variants import Variant
 
@@ -19,16 +18,13 @@ class Vocabulary:
     """The whole words among the tokens of a model, lower-case ASCII ones."""
 
     def __init__(self, engine: Engine) -> None:
-        self._words: set[str] = set()
-        self._by_start: dict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
-        for token in range(engine.info.n_vocab):
-            piece = engine.piece(token)
-            if piece[:1] == b" " and len(piece) > 2 and piece[1:].isalpha() and piece.islower():
-                self._add(piece[1:].decode("ascii"))
-
-    def _add(self, word: str) -> None:
-        self._words.add(word)
-        self._by_start[word[0], len(word)].append((word, _letters(word)))
+        found = (engine.piece(token) for token in range(engine.info.n_vocab))
+        self._words = {
+            piece[1:].decode("ascii")
+            for piece in found
+            if piece[:1] == b" " and len(piece) > 2 and piece[1:].isalpha() and piece.islower()
+        }
+        self._index = NearWords(sorted(self._words))
 
     def __contains__(self, word: str) -> bool:
         return word in self._words
@@ -58,29 +54,4 @@ class Vocabulary:
         return found
 
     def _near(self, word: str) -> Iterator[str]:
-        most = 2 if len(word) >= _LONG_WORD else 1
-        mask = _letters(word)
-        for first in {word[0], word[1]}:
-            for length in range(len(word) - most, len(word) + most + 1):
-                for other, letters in self._by_start.get((first, length), ()):
-                    alike = (letters ^ mask).bit_count() <= 2 * most
-                    if alike and letter_distance(word, other) <= most:
-                        yield other
-
-
-def letter_distance(word: str, other: str) -> int:
-    """Letters to insert, drop, replace, or to swap with their neighbour (once)."""
-    distance = edit_distance(word, other)
-    if distance == 2 and len(word) == len(other):
-        wrong = [at for at in range(len(word)) if word[at] != other[at]]
-        if len(wrong) == 2 and wrong[1] == wrong[0] + 1 and sorted(word) == sorted(other):
-            return 1
-    return distance
-
-
-def _letters(word: str) -> int:
-    """A bit for each letter it has."""
-    mask = 0
-    for char in word:
-        mask |= 1 << (ord(char) - 97)
-    return mask
+        return self._index.near(word, 2 if len(word) >= _LONG_WORD else 1)

@@ -24,6 +24,7 @@ _NUMBERS = frozenset(
 _FIRST_PERSON = re.compile(r"I(?:['’](?:m|ve|d|ll))?")
 _SAME_WORD = 0.6
 _SHORT_WORD = 4
+_SWAP_LEAST = 3
 _BRITISH = (
     (r"our(?=s?$|ed$|ing$|able$|ite$|ful$|less$|ly$|hood$|er)", "or"),
     (r"is(?=e[sdr]?$|ing$|ation|able$|ers$)", "iz"),
@@ -72,8 +73,17 @@ def is_akin(old: str, new: str) -> bool:
         return True
     if max(len(a), len(b)) <= _SHORT_WORD:
         near = abs(len(a) - len(b)) <= 1 and ratio(a, b) >= _SAME_WORD
-        return a[:1] == b[:1] and (near or sorted(a) == sorted(b))
+        return (a[:1] == b[:1] and (near or sorted(a) == sorted(b))) or is_swap(a, b)
     return ratio(a, b) >= _SAME_WORD and (a[:1] == b[:1] or ratio(a, b) >= 0.8)
+
+
+def is_swap(old: str, new: str) -> bool:
+    """True when two neighbouring letters of a word of at least three changed places."""
+    wrong = [at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b]
+    if len(old) != len(new) or len(old) < _SWAP_LEAST or len(wrong) != 2:
+        return False
+    left, right = wrong
+    return right == left + 1 and old[left] == new[right] and old[right] == new[left]
 
 
 def shouts(old: str, new: str) -> bool:

@@ -204,7 +204,7 @@ def test_an_answer_to_the_text_never_gets_in(mtp: Mtp, said: str) -> None:
 
 
 def test_json_has_edits_with_label_and_verdict(mtp: Mtp, page: Path) -> None:
-    page.write_text("é 🦙 We use teh page.\r\nBig roads here dont matter.\r\n")
+    page.write_text("é 🦙 We use teh page.\r\nBig roads, so it dont matter.\r\n")
     source = page.read_bytes().decode()
     found = json.loads(mtp(FakeEngine(FIX), "proofread", "--format", "json", str(page)).text)
     edits = [*found["edits"], *found["refused"]]
@@ -214,7 +214,7 @@ def test_json_has_edits_with_label_and_verdict(mtp: Mtp, page: Path) -> None:
         ("doesn't", "spelling", True),
         ("streets", "style", False),
     ]
-    assert [(edit["line"], edit["column"]) for edit in edits] == [(1, 12), (2, 16), (2, 5)]
+    assert [(edit["line"], edit["column"]) for edit in edits] == [(1, 12), (2, 18), (2, 5)]
     assert found["refused"][0]["reason"] == "other word"
 
 

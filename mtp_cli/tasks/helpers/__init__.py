@@ -19,6 +19,10 @@ class Helper(Protocol):
         """Edits of an English sentence; several for one place where it is not sure."""
         ...
 
+    def knows(self, word: str) -> bool:
+        """True for a lower-case word of its dictionary; False also where it has none."""
+        ...
+
 
 def _harper(dialect: str) -> Helper:
     from mtp_cli.tasks.helpers.harper import Harper

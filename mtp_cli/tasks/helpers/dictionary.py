@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from spellchecker import SpellChecker
 
+from mtp_cli.tasks.near_words import NearWords
 from mtp_cli.tasks.pieces import pieces
 from mtp_cli.tasks.variants import Variant
 
@@ -19,24 +20,27 @@ class Dictionary:
     name = "dictionary"
 
     def __init__(self) -> None:
-        self._checker = SpellChecker()
+        checker = SpellChecker()
+        self._known = checker.word_frequency.dictionary
+        self._index = NearWords(self._known)
 
     def proposals(self, text: str) -> Iterator[Variant]:
-        """See Helper. Names are left alone."""
+        """See Helper. Names are left alone; two letters may be wrong where no word is nearer."""
         for at, piece in enumerate(pieces(text)):
             word = piece.text.lower()
-            if (
-                piece.kind != "word"
-                or not word.isalpha()
-                or len(word) < _LEAST_LETTERS
-                or word in self._checker
-            ):
+            if piece.kind != "word" or not (word.isascii() and word.isalpha()) or len(word) < _LEAST_LETTERS:
                 continue
-            if at and piece.text[0].isupper():
+            if word in self._known or (at and piece.text[0].isupper()):
                 continue
-            near = self._checker.candidates(word) or ()
-            for other in sorted(near, key=self._checker.word_usage_frequency, reverse=True)[
-                :_MOST_SUGGESTIONS
-            ]:
+            near = list(self._index.near(word, 1)) or list(self._index.near(word, 2))
+            for other in sorted(near, key=self._often)[:_MOST_SUGGESTIONS]:
                 cased = other.capitalize() if piece.text[0].isupper() else other
                 yield Variant(piece.start, piece.end, cased, "spelling")
+
+    def knows(self, word: str) -> bool:
+        """See Helper."""
+        return word in self._known
+
+    def _often(self, word: str) -> tuple[int, str]:
+        """Frequent words first."""
+        return -self._known[word], word
