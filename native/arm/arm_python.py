@@ -137,6 +137,10 @@ class ArmPython:
         """The exit code of `python3 ARGUMENTS` in the clone, on that CPU model."""
         # no compiler on the path: a program that a test compiled could not be started
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LD_"))}
-        env |= {"PATH": str(self.program.parent), "PYTHONPATH": str(self.site), "MTP_QEMU_CPU": cpu}
+        env |= {
+            "PATH": str(self.program.parent),
+            "PYTHONPATH": f"{self.clone}:{self.site}",
+            "MTP_QEMU_CPU": cpu,
+        }
         env |= {"PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run([str(self.program), *arguments], cwd=self.clone, env=env).returncode
