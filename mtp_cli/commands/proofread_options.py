@@ -107,8 +107,8 @@ AnswersOption = Annotated[
     Answers,
     typer.Option(
         "--answers",
-        help="When the model writes a sentence anew, which takes longest; auto: where an edit was found "
-        "already, and in languages other than English.",
+        help="When the model writes a sentence anew, which takes longest; auto: in languages other than "
+        "English.",
     ),
 ]
 HelpersOption = Annotated[
