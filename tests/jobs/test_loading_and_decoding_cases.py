@@ -31,7 +31,8 @@ LIST = "Cats sit on mats. Dogs sit on mats. Cats lie on mats. Dogs lie on mats. 
 def summarized(model: Path, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
     (tmp_path / "in.txt").write_text("The roof leaks.")
     command = [sys.executable, "-m", "mtp_cli", "summarize", "-m", str(model), str(tmp_path / "in.txt")]
-    return subprocess.run(command, capture_output=True, check=False)
+    # not where the sources lie: what is installed is to be tested
+    return subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
 
 
 def one_line(done: subprocess.CompletedProcess[bytes]) -> str:
