@@ -332,8 +332,8 @@ def test_gleu_known_values() -> None:
 
 
 def test_two_edits_that_nearly_pass_pass_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    gains = {"the": 6.0, "sage": 6.0}
-    monkeypatch.setitem(helpers.HELPERS, "rule", lambda dialect: _Words({"teh": "the", "saeg": "sage"}))
+    gains = {"the": 6.0, "closed": 4.0}
+    monkeypatch.setitem(helpers.HELPERS, "rule", lambda dialect: _Words({"teh": "the", "closd": "closed"}))
     monkeypatch.setattr(
         Judge, "gain", lambda self, form: max(gain for word, gain in gains.items() if f" {word} " in form)
     )
@@ -341,12 +341,12 @@ def test_two_edits_that_nearly_pass_pass_together(monkeypatch: pytest.MonkeyPatc
 
     def result(text: str) -> str:
         engine = FakeEngine(last_text)
-        engine.tokenize(" the sage")
+        engine.tokenize(" the closed")
         rules = Rules(judged=True, helpers=("rule",), answers="never")
         return Proofreader(engine, DEFAULTS["chat"]["proofread"], rules=rules).run(text).text
 
     assert result("We use teh page here now.") == "We use teh page here now.", "that is too little alone"
-    assert result("We use teh page and saeg here now.") == "We use the page and sage here now."
+    assert result("We use teh page and closd here now.") == "We use the page and closed here now."
     gains["the"] = 20.0
     assert result("We use teh page here now.") == "We use the page here now."
 
