@@ -10,11 +10,15 @@ from dataclasses import dataclass
 
 from mtp_cli.tasks.families import CAPITALISED, FAMILIES, OPENINGS
 from mtp_cli.tasks.pieces import Piece
+from mtp_cli.tasks.words import is_small
 
 _ARTICLES = ("a", "an", "the")
 _INSERTED = ("to", "of", "in", "for", "on", "is", "are", "be", "it")
 _DROPPED = frozenset("a an the to of in for on at".split())  # noqa: SIM905
 _PREPOSITIONS = frozenset("in on at to for of with from by about as into".split())  # noqa: SIM905
+_NO_ARTICLE_BEHIND = frozenset(
+    "a an the my your his her its our their this that these those every each".split()  # noqa: SIM905
+)
 _SINGULAR = frozenset(("he", "she", "it", "this", "that"))
 _VOWELS = frozenset("aeiou")
 _LEAST_STEM = 3
@@ -50,7 +54,7 @@ def variants(row: Sequence[Piece], *, full: bool) -> Iterator[Variant]:
             yield from _of_word(piece, before)
             if before is not None and before.kind == "word" and piece.space == " ":
                 yield Variant(before.end, before.end, ",", "opening" if at == opening else "mark")
-                for word in _ARTICLES:
+                for word in _ARTICLES if _may_have_article(piece, before) else ():
                     yield Variant(before.end, before.end, f" {word}", "article")
                 for word in _INSERTED:
                     yield Variant(before.end, before.end, f" {word}", "inserted")
@@ -58,6 +62,12 @@ def variants(row: Sequence[Piece], *, full: bool) -> Iterator[Variant]:
             yield Variant(piece.start, piece.end, "", "mark")
     if full and row and row[-1].kind == "word":
         yield Variant(row[-1].end, row[-1].end, ".", "mark")
+
+
+def _may_have_article(piece: Piece, before: Piece) -> bool:
+    """False in front of small words and contractions, and behind a word that an article excludes."""
+    word = piece.text.lower()
+    return not is_small(word) and "'" not in word and before.text.lower() not in _NO_ARTICLE_BEHIND
 
 
 def _opening(row: Sequence[Piece]) -> int:

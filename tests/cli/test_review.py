@@ -283,6 +283,24 @@ class _Rule:
             yield Variant(at, at + 3, "20 mg of", "rule")
 
 
+class _Words:
+    """A helper that knows what some words should be."""
+
+    name = "rule"
+
+    def __init__(self, words: dict[str, str]) -> None:
+        self._words = words
+
+    def knows(self, word: str) -> bool:
+        return False
+
+    def proposals(self, text: str) -> Iterator[Variant]:
+        for word, other in self._words.items():
+            at = text.find(word)
+            if at >= 0:
+                yield Variant(at, at + len(word), other, "spelling")
+
+
 def test_what_helpers_propose_is_judged_and_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(helpers.HELPERS, "rule", lambda dialect: _Rule())
     engine = FakeEngine(last_text)
@@ -311,6 +329,26 @@ def test_gleu_known_values() -> None:
     assert left == pytest.approx((4 / 6 * 1 / 5 * 0) ** 0.25)
     both = gleu([source], [source], [[reference, source]])
     assert both == pytest.approx((left + 1) / 2)
+
+
+def test_two_edits_that_nearly_pass_pass_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    gains = {"the": 6.0, "closed": 4.0}
+    monkeypatch.setitem(helpers.HELPERS, "rule", lambda dialect: _Words({"teh": "the", "closd": "closed"}))
+    monkeypatch.setattr(
+        Judge, "gain", lambda self, form: max(gain for word, gain in gains.items() if f" {word} " in form)
+    )
+    monkeypatch.setattr(Judge, "answer_gains", lambda self, forms: [-3.0] * len(list(forms)))
+
+    def result(text: str) -> str:
+        engine = FakeEngine(last_text)
+        engine.tokenize(" the closed")
+        rules = Rules(judged=True, helpers=("rule",), answers="never")
+        return Proofreader(engine, DEFAULTS["chat"]["proofread"], rules=rules).run(text).text
+
+    assert result("We use teh page here now.") == "We use teh page here now.", "that is too little alone"
+    assert result("We use teh page and closd here now.") == "We use the page and closed here now."
+    gains["the"] = 20.0
+    assert result("We use teh page here now.") == "We use the page here now."
 
 
 @pytest.mark.parametrize(

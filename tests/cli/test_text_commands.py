@@ -36,7 +36,7 @@ def summary_of(prompt: str) -> str:
         ),
         (
             "Hi Sam,\n\n- first point is ok\n- second point dont work\n\nBest,\nKim\n",
-            "Hi Sam,\n\n- first point is ok\n- second point doesn't work\n\nBest,\nKim\n",
+            "Hi Sam,\n\n- first point is ok\n- second point don't work\n\nBest,\nKim\n",
         ),
         (
             "Run `pip teh foo` and see https://a.bc/teh?x=1 for mroe.\n",
