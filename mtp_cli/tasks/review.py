@@ -12,8 +12,6 @@ from mtp_cli.tasks.caution import (
     BARS,
     FROM_HELPERS,
     LESS_BESIDE,
-    NEARLY_GAIN,
-    NEARLY_TOTAL,
     SURE,
     Bar,
     dearer,
@@ -31,7 +29,6 @@ from mtp_cli.tasks.vocabulary import Vocabulary
 
 _OWN_WORDS, _OWN_MARKS, _OWN_BESIDE = 1.0, 1.5, 3.0
 """How much likelier an edit of the model's answer must make the sentence (in nats)."""
-_SEVERAL = 2
 _MANY = 5
 """From so many proposals on, the model is asked for its answer first."""
 _MOST_HERE = 2
@@ -80,12 +77,6 @@ class _Proposal:
         if beside:
             least, wanted = least - LESS_BESIDE, self.bar.beside
         return gain > least and answer > self.bar.answer and total > wanted
-
-    def nearly(self, gain: float, answer: float) -> bool:
-        """True when the edit would be made beside a like one."""
-        total = gain + ANSWER_SHARE * answer
-        near = gain > self.bar.gain - NEARLY_GAIN and total > self.bar.total - NEARLY_TOTAL
-        return near and answer > self.bar.answer
 
     def may_pass(self, judge: Judge, text: str) -> bool:
         """False when the rest need not be computed."""
@@ -160,7 +151,6 @@ class Reviewer:
         """What rules, the vocabulary and helpers propose and the model likes. Raises EngineError."""
         weighed = self._weighed(text, self._proposals(text, frame, judge), judge)
         beside = any(found.passes(gain, answer) for found, gain, answer in weighed)
-        beside = beside or _are_apart([found.variant for found, *likes in weighed if found.nearly(*likes)])
         for found, gain, answer in weighed if beside else ():
             if found.passes(gain, answer, beside=True):
                 edits = edits_of(text, found.variant.of(text), frame, found.origin)
@@ -186,7 +176,7 @@ class Reviewer:
             gains[form] = judge.gain(form) - more
         left = [form for form in left if gains[form] > proposals[form].least_gain - LESS_BESIDE]
         if not answer_first:
-            if len(left) < _SEVERAL and not any(gains[form] > proposals[form].least_gain for form in left):
+            if not any(gains[form] > proposals[form].least_gain for form in left):
                 return []
             answers = self._answers(left, judge)
         return [(proposals[form], gains[form], answers[form]) for form in left]
@@ -240,12 +230,6 @@ class Reviewer:
 
     def _is_known(self, word: str) -> bool:
         return any(helper.knows(word) for helper in self._helpers)
-
-
-def _are_apart(edits: Sequence[Variant]) -> bool:
-    """True when two of them are at different places."""
-    last = max((edit.start for edit in edits), default=0)
-    return any(edit.end < last for edit in edits)
 
 
 def _best_spellings(
