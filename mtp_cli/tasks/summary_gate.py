@@ -66,6 +66,7 @@ class SummaryGate:
         self._words = 0
         self._buffer = f"{opening} " if opening else ""
         self._opening = len(self._buffer)
+        self._begun = False
         if thinking:
             self._buffer = "<think>"
 
@@ -96,7 +97,7 @@ class SummaryGate:
 
     def _first_stop(self) -> int:
         """Where the first stop text begins, or -1. White space before the first word is none."""
-        if not self.sentences:
+        if not self._begun:
             head, body = self._buffer[: self._opening], self._buffer[self._opening :].lstrip()
             self._buffer = head + body
         return min((at for at in map(self._buffer.find, self._stops) if at >= self._opening), default=-1)
@@ -123,6 +124,7 @@ class SummaryGate:
             if end == start:
                 return
             sentence, self._buffer, self._opening = self._buffer[:end], self._buffer[end:], 0
+            self._begun = self._begun or bool(sentence.strip())
             self._take(sentence)
 
     def _sentence_end(self, start: int, ahead: int) -> int:

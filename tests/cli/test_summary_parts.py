@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cli.fake_engine import FakeEngine
@@ -130,6 +130,7 @@ def test_words_are_met_at_the_end_of_a_sentence() -> None:
 
 
 @given(st.text(alphabet="aB .!?\n<>-*:1think/", max_size=200), st.integers(1, 9))
+@example("?\n\n1!", 3)
 def test_gate_shows_the_same_however_the_text_is_cut(text: str, step: int) -> None:
     assert passed(text, step=step, stops=["\n\n"]) == passed(text, step=1, stops=["\n\n"])
 
