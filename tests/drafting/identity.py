@@ -6,6 +6,7 @@ Each line of FILE is an object with `text`, `prompt`, `source` or `turns`. For e
 way of sampling, plain decoding with one thread is compared with: plain decoding; copy drafts of fixed
 lengths; gated copy drafts; perfect drafts with the end token behind them; a token limit inside a
 draft; a context that ends inside a draft. Prints "N of N" for each; the exit code is 1 when any text differs.
+With --keep FILE the tally is on disk after every prompt, and the same command goes on from there.
 """
 
 from __future__ import annotations
@@ -48,6 +49,27 @@ class Tally:
     drafted: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     accepted: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     differences: list[str] = field(default_factory=list)
+    prompts: int = 0
+
+    @classmethod
+    def read(cls, path: Path, wish: str) -> Tally:
+        """What an earlier run for the same `wish` has counted; empty when there is none."""
+        tally = cls()
+        if path.exists():
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["wish"] != wish:
+                raise SystemExit(f"{path} is the tally of other options: {found['wish']}")
+            for name in ("compared", "equal", "drafted", "accepted"):
+                getattr(tally, name).update(found["tally"][name])
+            tally.differences = found["tally"]["differences"]
+            tally.prompts = found["tally"]["prompts"]
+        return tally
+
+    def write(self, path: Path, wish: str) -> None:
+        """Put it in place of the earlier one."""
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps({"wish": wish, "tally": vars(self)}), encoding="utf-8")
+        part.replace(path)
 
     def note(self, arm: str, where: str, found: Answer, tokens: Sequence[int], finish: object) -> None:
         """One comparison."""
@@ -246,7 +268,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lengths", default=",".join(map(str, LENGTHS)))
     parser.add_argument("--ctx", type=int, default=0)
     parser.add_argument("--head", type=Path, help="draft head: adds the arms that have it")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep the tally there and go on from it")
     options = parser.parse_args(arguments)
+    wish = " ".join(f"{key}={value}" for key, value in sorted(vars(options).items()) if key != "keep")
     from mtp_cli import catalog
 
     resolved = catalog.resolve(options.model)
@@ -263,15 +287,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         n_ctx=options.ctx,
         head=options.head,
     )
+    if options.keep:
+        identity.tally = Tally.read(options.keep, wish)
     prompts = resolved.entry.prompts if resolved.entry else None
     texts = texts_of(options.prompts, options.limit)
     try:
         for number, question in enumerate(questions(identity.engines[0], prompts, options.task, texts), 1):
+            if number <= identity.tally.prompts:
+                continue
             try:
                 identity.check(question, f"prompt {number}")
             except EngineError as error:
                 identity.tally.differences.append(f"prompt {number}: {error}")
                 identity.tally.compared["errors"] += 1
+            identity.tally.prompts = number
+            if options.keep:
+                identity.tally.write(options.keep, wish)
             if sys.stderr.isatty() or number % 10 == 0:
                 print(f"{number} of {len(texts)}", file=sys.stderr)
     except KeyboardInterrupt:
