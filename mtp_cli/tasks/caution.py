@@ -19,8 +19,8 @@ ANYTHING = -99.0
 class Bar:
     """For one kind of proposal. `said`, `ceiling`: what `Judge.ceiling` must come to for the rest to be
     computed; `gain` and `answer`: the least that `Judge.gain` and `Judge.answer_gains` must say; `total`:
-    what both must come to together; `beside`: the same in a sentence that another edit is made in, for an
-    error rarely comes alone."""
+    what both must come to together; `beside`: what they must come to, less a share of the ceiling, in a
+    sentence that another edit is made in, for an error rarely comes alone."""
 
     said: float
     ceiling: float
@@ -31,24 +31,29 @@ class Bar:
 
 
 BARS = {
-    "article": Bar(-2.7, 2.5, 1.5, -3.5, 6.0, -1.7),
-    "inserted": Bar(-1.0, 6.5, 3.0, -3.0, 8.0, -1.0),
-    "dropped": Bar(-4.5, 2.5, 2.5, -4.0, 10.0, 0.0),
-    "swapped": Bar(-4.2, 3.2, 2.5, -5.5, 6.5, -1.1),
-    "form": Bar(ANYTHING, 1.0, 1.5, -3.7, 5.0, -4.4),
-    "mark": Bar(-2.2, 5.5, 1.5, -2.5, 7.0, -2.1),
-    "opening": Bar(-3.0, 2.0, -0.5, -3.0, 1.5, -6.0),
-    "capital": Bar(ANYTHING, ANYTHING, 0.0, -6.0, 0.5, -6.0),
-    "joined": Bar(ANYTHING, ANYTHING, 1.5, -5.0, 3.5, -3.0),
-    "rule": Bar(ANYTHING, -6.0, 0.0, -7.0, 1.3, -5.9),
-    "spelling": Bar(ANYTHING, -4.0, 1.5, -10.5, 3.0, -5.0),
+    "article": Bar(-2.7, 2.5, 1.5, -3.5, 6.0, -3.0),
+    "inserted": Bar(-2.0, 5.0, 2.0, -3.0, 6.0, -3.0),
+    "dropped": Bar(-5.5, 1.0, 1.5, -4.0, 7.0, -5.0),
+    "swapped": Bar(-4.2, 3.2, 2.5, -5.5, 6.5, 0.5),
+    "form": Bar(ANYTHING, 1.0, 1.5, -3.7, 6.0, -1.7),
+    "mark": Bar(-2.2, 5.5, 1.5, -2.5, 7.0, -5.5),
+    "opening": Bar(-3.0, 2.0, -0.5, -3.0, 1.5, -8.0),
+    "capital": Bar(ANYTHING, ANYTHING, 0.0, -6.0, 0.5, -7.3),
+    "joined": Bar(ANYTHING, ANYTHING, 1.5, -5.0, 3.5, -5.0),
+    "rule": Bar(ANYTHING, -6.0, 0.0, -7.0, 1.3, -3.0),
+    "spelling": Bar(ANYTHING, -4.0, 1.5, -10.5, 3.0, -5.5),
 }
-LESS_BESIDE = 2.0
-"""What `gain` is lower by in such a sentence."""
+LESS_BESIDE_SAID, LESS_BESIDE_CEILING = 1.0, 1.5
+"""What `said` and `ceiling` are lower by in such a sentence."""
 FROM_HELPERS = -5.5
 """The ceiling for what helpers propose, which is little and often right."""
 ANSWER_SHARE = 0.8
 """What a nat of the answer is worth beside one of gain."""
+CEILING_SHARE = 0.4
+"""What a nat of the ceiling takes away from `beside`: a likely first word says less than that the rest of the
+sentence goes better with it."""
+CEILING_RANGE = -8.0, 12.0
+"""Lower and higher ones count as these there."""
 SURE = -6.0
 """The gain from which a sure edit is made."""
 _SECOND_LETTER = 4.0
@@ -67,6 +72,8 @@ _PARTED = 5.0
 """More for two words instead of one."""
 _ENDINGS, _ENDING_LETTERS, _ENDING = ("ing", "er", "ers", "or", "ness", "able"), 3, 2.0
 """More for another ending of the same stem: rare forms (subscripting) are no slips."""
+_CUT_LETTERS, _CUT = 2, 3.0
+"""More for a word that only loses so many letters at its end: a name made of it (postrm) is likelier."""
 _JOINTS = frozenset("-./_@:\\+")
 
 
@@ -109,4 +116,6 @@ def dearer(text: str, variant: Variant, times: Callable[[str], int], known: Call
     stem = word[:-_ENDING_LETTERS]
     if word.endswith(_ENDINGS) and stem and other.startswith(stem):
         more += _ENDING
+    if word.startswith(other) and len(word) - len(other) >= _CUT_LETTERS:
+        more += _CUT
     return more

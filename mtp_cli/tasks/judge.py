@@ -37,6 +37,7 @@ class Judge:
         self._rows = session.rows(self._own, self._first)
         self._text = text
         self._starts = self._token_starts()
+        self._gains: dict[str, float] = {}
 
     def _token_starts(self) -> dict[int, int]:
         """Place in the text -> number of the token that begins there; nothing for text that is not ASCII."""
@@ -101,8 +102,13 @@ class Judge:
 
     def gain(self, other: str) -> float:
         """ln p(other) - ln p(sentence), over what differs and a few tokens behind. Forms that differ late in
-        the sentence are best asked about first: the cache then never has to be filled again. Raises
-        EngineError."""
+        the sentence are best asked about first: the cache then never has to be filled again. Nothing is
+        computed twice. Raises EngineError."""
+        if other not in self._gains:
+            self._gains[other] = self._gain(other)
+        return self._gains[other]
+
+    def _gain(self, other: str) -> float:
         row = self._prompt.as_text(other)
         start = self._start(row)
         behind = common_prefix(self._own[start:][::-1], row[start:][::-1])

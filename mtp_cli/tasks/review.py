@@ -10,8 +10,11 @@ from mtp_cli.tasks.caution import (
     ANSWER_SHARE,
     ANYTHING,
     BARS,
+    CEILING_RANGE,
+    CEILING_SHARE,
     FROM_HELPERS,
-    LESS_BESIDE,
+    LESS_BESIDE_CEILING,
+    LESS_BESIDE_SAID,
     SURE,
     Bar,
     dearer,
@@ -73,20 +76,23 @@ class _Proposal:
         if self.sure:
             return gain > SURE
         total = gain + ANSWER_SHARE * answer
-        least, wanted = self.bar.gain, self.bar.total
         if beside:
-            least, wanted = least - LESS_BESIDE, self.bar.beside
-        return gain > least and answer > self.bar.answer and total > wanted
+            least, most = CEILING_RANGE
+            return total - CEILING_SHARE * min(max(self.ceiling, least), most) > self.bar.beside
+        return gain > self.bar.gain and answer > self.bar.answer and total > self.bar.total
 
-    def may_pass(self, judge: Judge, text: str) -> bool:
+    def may_pass(self, judge: Judge, text: str, *, beside: bool) -> bool:
         """False when the rest need not be computed."""
         if self.sure:
             return True
         if self.origin != "model":
             return self.ceiling >= FROM_HELPERS
-        if self.ceiling < self.bar.ceiling:
+        ceiling, said = self.bar.ceiling, self.bar.said
+        if beside:
+            ceiling, said = ceiling - LESS_BESIDE_CEILING, said - LESS_BESIDE_SAID
+        if self.ceiling < ceiling:
             return False
-        return self.bar.said <= ANYTHING or judge.said(text, self.variant) >= self.bar.said
+        return self.bar.said <= ANYTHING or judge.said(text, self.variant) >= said
 
 
 class Reviewer:
@@ -150,12 +156,26 @@ class Reviewer:
     def opinions(self, text: str, frame: Frame, judge: Judge) -> Iterator[Opinion]:
         """What rules, the vocabulary and helpers propose and the model likes. Raises EngineError."""
         weighed = self._weighed(text, self._proposals(text, frame, judge), judge)
-        beside = any(found.passes(gain, answer) for found, gain, answer in weighed)
-        for found, gain, answer in weighed if beside else ():
-            if found.passes(gain, answer, beside=True):
+        if not any(found.passes(gain, answer) for found, gain, answer in weighed):
+            return
+        for found, gain, answer in self._all_weighed(text, frame, judge):
+            if found.passes(gain, answer) or found.passes(gain, answer, beside=True):
                 edits = edits_of(text, found.variant.of(text), frame, found.origin)
                 if edits and all(edit.safe for edit in edits):
                     yield Opinion(gain + ANSWER_SHARE * answer, tuple(edits))
+
+    def _all_weighed(self, text: str, frame: Frame, judge: Judge) -> list[tuple[_Proposal, float, float]]:
+        """The same for a sentence that has an error, with more proposals, and none left out half-way."""
+        proposals = self._proposals(text, frame, judge, beside=True)
+        left = sorted(proposals, key=lambda form: -proposals[form].variant.start)  # see Judge.gain
+        answers = self._answers(left, judge)
+        return [
+            (proposals[form], self._gain(text, form, proposals[form], judge), answers[form])
+            for form in _best_spellings(left, proposals, answers)
+        ]
+
+    def _gain(self, text: str, form: str, found: _Proposal, judge: Judge) -> float:
+        return judge.gain(form) - dearer(text, found.variant, self._words.__getitem__, self._is_known)
 
     def _weighed(
         self, text: str, proposals: dict[str, _Proposal], judge: Judge
@@ -170,21 +190,18 @@ class Reviewer:
             answers = self._answers(left, judge)
             left = [form for form in left if proposals[form].may_answer(answers[form])]
             left = _best_spellings(left, proposals, answers)
-        gains: dict[str, float] = {}
-        for form in left:
-            more = dearer(text, proposals[form].variant, self._words.__getitem__, self._is_known)
-            gains[form] = judge.gain(form) - more
-        left = [form for form in left if gains[form] > proposals[form].least_gain - LESS_BESIDE]
+        gains = {form: self._gain(text, form, proposals[form], judge) for form in left}
+        left = [form for form in left if gains[form] > proposals[form].least_gain]
         if not answer_first:
-            if not any(gains[form] > proposals[form].least_gain for form in left):
-                return []
             answers = self._answers(left, judge)
         return [(proposals[form], gains[form], answers[form]) for form in left]
 
     def _answers(self, forms: Sequence[str], judge: Judge) -> dict[str, float]:
         return dict(zip(forms, judge.answer_gains(forms), strict=True)) if forms else {}
 
-    def _proposals(self, text: str, frame: Frame, judge: Judge) -> dict[str, _Proposal]:
+    def _proposals(
+        self, text: str, frame: Frame, judge: Judge, *, beside: bool = False
+    ) -> dict[str, _Proposal]:
         """The sentence with each edit that may be worth the model's attention -> the edit."""
         if self._vocabulary is None:
             return {}
@@ -197,7 +214,7 @@ class Reviewer:
                     continue
                 ceiling = judge.ceiling(text, variant)
                 one = _Proposal(variant, origin, is_sure(text, variant), ceiling)
-                if one.may_pass(judge, text):
+                if one.may_pass(judge, text, beside=beside):
                     place = variant.start if variant.kind == "spelling" else -1
                     places.setdefault(place, []).append((ceiling, one))
             for place, here in places.items():

@@ -226,6 +226,7 @@ def test_what_makes_a_spelling_less_likely() -> None:
     assert more("Recieve it", "Recieve", "Receive") > plain
     assert more("the apg here", "apg", "apt") > plain
     assert more("a bfbtester", "bfbtester", "fester") > more("a bfbtester", "bfbtester", "bfbtesters")
+    assert more("the whileas", "whileas", "while") > more("the whileas", "whileas", "wilea"), "an end cut off"
     assert more("the hte one", "hte", "the") == more("the teh one", "teh", "the")
 
 
