@@ -43,6 +43,9 @@ BARS = {
     "rule": Bar(ANYTHING, -6.0, 0.0, -7.0, 1.3, -3.0),
     "spelling": Bar(ANYTHING, -4.0, 1.5, -10.5, 3.0, -5.5),
 }
+LEAST_ANSWER_BESIDE = -4.0
+"""What `Judge.answer_gains` must say there of anything but a misspelt word: half of the gains need not be
+computed then."""
 LESS_BESIDE_SAID, LESS_BESIDE_CEILING = 1.0, 1.5
 """What `said` and `ceiling` are lower by in such a sentence."""
 FROM_HELPERS = -5.5

@@ -13,6 +13,7 @@ from mtp_cli.tasks.caution import (
     CEILING_RANGE,
     CEILING_SHARE,
     FROM_HELPERS,
+    LEAST_ANSWER_BESIDE,
     LESS_BESIDE_CEILING,
     LESS_BESIDE_SAID,
     SURE,
@@ -70,6 +71,11 @@ class _Proposal:
 
     def may_answer(self, answer: float) -> bool:
         return self.sure or answer > self.bar.answer
+
+    def may_answer_beside(self, answer: float) -> bool:
+        """The same in a sentence that has another error."""
+        least = self.bar.answer if self.variant.kind == "spelling" else LEAST_ANSWER_BESIDE
+        return self.sure or answer > least
 
     def passes(self, gain: float, answer: float, *, beside: bool = False) -> bool:
         """True when the edit is to be made; `beside`: another one is made in the sentence."""
@@ -165,10 +171,11 @@ class Reviewer:
                     yield Opinion(gain + ANSWER_SHARE * answer, tuple(edits))
 
     def _all_weighed(self, text: str, frame: Frame, judge: Judge) -> list[tuple[_Proposal, float, float]]:
-        """The same for a sentence that has an error, with more proposals, and none left out half-way."""
+        """The same for a sentence that has an error, with more proposals, and fewer left out half-way."""
         proposals = self._proposals(text, frame, judge, beside=True)
         left = sorted(proposals, key=lambda form: -proposals[form].variant.start)  # see Judge.gain
         answers = self._answers(left, judge)
+        left = [form for form in left if proposals[form].may_answer_beside(answers[form])]
         return [
             (proposals[form], self._gain(text, form, proposals[form], judge), answers[form])
             for form in _best_spellings(left, proposals, answers)
