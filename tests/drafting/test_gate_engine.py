@@ -69,6 +69,48 @@ def test_confidence_follows_what_was_right(engine: NativeEngine) -> None:
     assert again.drafted - again.accepted <= 0.3 * len(again.tokens)
 
 
+PRICES = [1e-3 * (1 + 0.12 * k) for k in range(16)]
+
+
+def passes_of(engine: NativeEngine, truth: list[int], source: list[int]) -> list[tuple[int, int, int]]:
+    """(tokens before it, drafted, accepted) of each pass when drafts are copied from `source`."""
+    prompt = tokens_for(SPEC, 40)
+    engine._native.set_costs(PRICES, fixed=True)
+    engine.rollback(0)
+    engine.prefill(prompt)
+    step = engine.start(prompt, max_tokens=len(truth), source=source, drafting=Drafting("auto"))
+    said, rows = list(step.tokens), []
+    while step.finish is None:
+        before, step = len(said), engine.step()
+        said += step.tokens
+        rows.append((before, step.drafted, step.accepted))
+    assert said == truth
+    return rows
+
+
+def price(rows: list[tuple[int, int, int]]) -> float:
+    return sum(PRICES[drafted] for _, drafted, _ in rows)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gate_is_over_a_collapse_within_16_tokens(engine: NativeEngine, seed: int) -> None:
+    """The source is the very answer up to the middle, and nothing like it from there on; priced by what
+    passes cost."""
+    truth = answer(engine, tokens_for(SPEC, 40), max_tokens=180).tokens
+    rows = passes_of(engine, truth, [*truth[:90], *tokens_for(SPEC, 90, 77 + seed)])
+    early, late = [row for row in rows if row[0] < 90], [row for row in rows if row[0] >= 90 + 16]
+    assert sum(accepted for _, _, accepted in early) > 60, "it copied"
+    plain = PRICES[0] * (len(truth) - late[0][0])
+    assert price(late) <= plain / 0.97
+
+
+def test_the_gate_comes_back_when_drafts_are_right_again(engine: NativeEngine) -> None:
+    truth = answer(engine, tokens_for(SPEC, 40), max_tokens=180).tokens
+    rows = passes_of(engine, truth, [*truth[:30], *tokens_for(SPEC, 40, 77), *truth[70:]])
+    late = [row for row in rows if row[0] >= 70 + 32]
+    assert price(late) < 0.8 * PRICES[0] * (len(truth) - late[0][0])
+
+
 @pytest.mark.parametrize("costs", [[1e-3] * 15, [0.0] * 16, [float("nan")] * 16, [-1.0] * 16, [1e9] * 16])
 def test_costs_that_make_no_sense_are_refused(engine: NativeEngine, costs: list[float]) -> None:
     with pytest.raises(RuntimeError):
