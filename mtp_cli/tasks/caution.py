@@ -43,6 +43,8 @@ BARS = {
     "rule": Bar(ANYTHING, -6.0, 0.0, -7.0, 1.3, -3.0),
     "spelling": Bar(ANYTHING, -4.0, 1.5, -10.5, 3.0, -5.5),
 }
+MOST_OVER_CEILING = 4.0
+"""What an edit that is no other spelling may gain more than its ceiling; hardly any gains so much."""
 LEAST_ANSWER_BESIDE = -4.0
 """What `Judge.answer_gains` must say there of anything but a misspelt word: half of the gains need not be
 computed then."""

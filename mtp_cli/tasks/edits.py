@@ -58,3 +58,17 @@ def overlap(one: Edit, other: Edit) -> bool:
     if one.start == one.end or other.start == other.end:
         return one.start <= other.end and other.start <= one.end
     return one.start < other.end and other.start < one.end
+
+
+def clash(one: Edit, other: Edit) -> bool:
+    """True when not both can be applied, or both may mend the same thing: a word put in right beside another
+    edit ("fix teh page": "the" put in, and "teh" made "the")."""
+    return overlap(one, other) or (
+        (_puts_in_words(one) or _puts_in_words(other))
+        and one.start <= other.end + 1
+        and other.start <= one.end + 1
+    )
+
+
+def _puts_in_words(edit: Edit) -> bool:
+    return not edit.before.strip() and any(letter.isalnum() for letter in edit.replacement)

@@ -16,13 +16,14 @@ from mtp_cli.tasks.caution import (
     LEAST_ANSWER_BESIDE,
     LESS_BESIDE_CEILING,
     LESS_BESIDE_SAID,
+    MOST_OVER_CEILING,
     SURE,
     Bar,
     dearer,
     is_off_limits,
     is_sure,
 )
-from mtp_cli.tasks.edits import BESIDE, UNLIKELY, Edit, apply, overlap
+from mtp_cli.tasks.edits import BESIDE, UNLIKELY, Edit, apply, clash, overlap
 from mtp_cli.tasks.families import CAPITALISED
 from mtp_cli.tasks.guard import Frame, edits_of
 from mtp_cli.tasks.helpers import Helper
@@ -71,6 +72,13 @@ class _Proposal:
 
     def may_answer(self, answer: float) -> bool:
         return self.sure or answer > self.bar.answer
+
+    def may_gain(self, answer: float) -> bool:
+        """False when more gain is wanted than there can be."""
+        if self.is_doubtless:
+            return True
+        wanted = max(self.bar.gain, self.bar.total - ANSWER_SHARE * answer)
+        return wanted <= self.ceiling + MOST_OVER_CEILING
 
     def may_answer_beside(self, answer: float) -> bool:
         """The same in a sentence that has another error."""
@@ -128,7 +136,7 @@ class Reviewer:
         opinions = [*self._of_answer(text, own, judge), *others]
         taken: list[Edit] = []
         for opinion in sorted(opinions, key=lambda opinion: -opinion.gain):
-            if not any(overlap(edit, other) for edit in opinion.edits for other in taken):
+            if not any(clash(edit, other) for edit in opinion.edits for other in taken):
                 taken += opinion.edits
         left = [
             edit if edit.reason else replace(edit, reason=UNLIKELY)
@@ -196,6 +204,7 @@ class Reviewer:
         if answer_first:
             answers = self._answers(left, judge)
             left = [form for form in left if proposals[form].may_answer(answers[form])]
+            left = [form for form in left if proposals[form].may_gain(answers[form])]
             left = _best_spellings(left, proposals, answers)
         gains = {form: self._gain(text, form, proposals[form], judge) for form in left}
         left = [form for form in left if gains[form] > proposals[form].least_gain]

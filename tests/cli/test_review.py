@@ -18,6 +18,7 @@ from mtp_cli.evaluate.proofreading import Item
 from mtp_cli.evaluate.tokens import as_written, tokenised
 from mtp_cli.tasks import helpers
 from mtp_cli.tasks.caution import BARS, dearer, is_off_limits, is_sure
+from mtp_cli.tasks.edits import Edit, clash
 from mtp_cli.tasks.helpers import ready
 from mtp_cli.tasks.judge import Judge
 from mtp_cli.tasks.language import is_english
@@ -312,6 +313,14 @@ def test_what_helpers_propose_is_judged_and_guarded(monkeypatch: pytest.MonkeyPa
     found = Proofreader(engine, DEFAULTS["chat"]["proofread"], rules=rules).run("We use teh page here.")
     assert found.text == "We use the page here."
     assert [(edit.origin, edit.label) for edit in found.edits] == [("rule", "spelling")]
+
+
+def test_a_word_put_in_beside_another_edit_clashes() -> None:
+    put_in, mended = Edit(10, 10, "", " the", "grammar"), Edit(11, 14, "teh", "the", "spelling")
+    assert clash(put_in, mended)
+    assert clash(mended, put_in)
+    assert not clash(mended, Edit(15, 20, "pagee", "page", "spelling"))
+    assert not clash(Edit(10, 10, "", ",", "punctuation"), mended)
 
 
 def test_unknown_or_missing_helper_is_one_line(mtp: Mtp, monkeypatch: pytest.MonkeyPatch) -> None:
