@@ -81,7 +81,7 @@ class _Proposal:
         return wanted <= self.ceiling + MOST_OVER_CEILING
 
     def may_answer_beside(self, answer: float) -> bool:
-        """The same in a sentence that has another error."""
+        """`may_answer` in a sentence that has another error."""
         least = self.bar.answer if self.variant.kind == "spelling" else LEAST_ANSWER_BESIDE
         return self.sure or answer > least
 
