@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 
 from mtp_cli import _native
-from mtp_cli.costs import CostFile
+from mtp_cli.costs import CostFile, PassCosts
 from mtp_cli.engine import (
     AUTO,
     DRAFT_MODES,
@@ -50,6 +50,13 @@ _ERRORS: dict[str, type[EngineError]] = {
 
 _SOURCES: tuple[Source, ...] = ("backbone", "copy", "head")
 _FINISH = (None, FinishReason.END_TOKEN, FinishReason.TOKEN_LIMIT, FinishReason.CONTEXT_FULL)
+
+MOST_MEASURED = 3
+"""Times that one engine measures what passes cost, at about 0.3 seconds each."""
+BUSY_PACE = 0.75
+"""Passes that take less than this share of what they should: whatever was measured, it was a busy machine."""
+DEEP = 256
+"""Positions before a pass from which on it shows what looking back costs."""
 
 _cpu_seconds = time.process_time
 """Over all threads: what others on the machine do is not in it."""
@@ -93,6 +100,8 @@ class NativeEngine:
         self._work = Work()
         self._screened = 0
         self._head: HeadInfo | None = None
+        self._costs: PassCosts | None = None
+        self._measured = 0
 
     @property
     def info(self) -> ModelInfo:
@@ -196,7 +205,7 @@ class NativeEngine:
         try:
             if drafting.mode in ("head", "copy+head") and self._native.head_info() is None:
                 raise EngineError(f"there is no draft head for this model; --draft {drafting.mode} needs one")
-            if drafting.mode != "off" and drafting.fixed is None and self._price():
+            if drafting.mode != "off" and drafting.fixed is None and self._price(prompt):
                 # measuring ran passes of its own: the logits after the prompt are wanted again
                 self._native.rollback(len(prompt) - 1)
                 self._native.prefill([prompt[-1]], None)
@@ -227,34 +236,54 @@ class NativeEngine:
 
     def price_as(self, extra_column: float) -> list[float]:
         """Let the gate decide as on a CPU whose further columns cost `extra_column` of a pass over one token
-        each: for simulations. Returns that curve."""
-        self._price()
-        one = self._native.costs()[0]
+        each: for simulations, until `price_normally`. Returns that curve."""
+        one = self.costs()[0]
         curve = [one * (1 + extra_column * i) for i in range(MAX_WIDTH)]
-        self._native.set_costs(curve, True)
+        self._native.set_costs(curve, fixed=True)
         return curve
 
+    def price_normally(self) -> None:
+        """Undo `price_as`: the gate goes by this machine again, and has yet to learn."""
+        if self._costs is not None:
+            self._native.set_costs(self._costs.front, self._costs.per_position)
+
     def costs(self) -> list[float]:
-        """Seconds of a pass over 1..MAX_WIDTH tokens on this machine, as the gate sees them now."""
+        """Seconds of a pass over 1..MAX_WIDTH tokens on this machine, as the gate saw them last."""
         self._price()
         return self._native.costs()
 
-    def _price(self) -> bool:
+    def _price(self, prompt: Sequence[int] = ()) -> bool:
         """Tell the gate what passes cost here: from the cache folder, else measured (True).
 
         Where the context has no room to measure, it stays untold: few tokens are left to draft."""
-        if self._native.costs():
-            return False
+        if self._native.costs() and self._costs is None:
+            return False  # somebody else has told it
         file = CostFile(self._path, self._info, self.n_threads)
-        costs = file.read()
-        measured = costs is None
+        if self._costs is None and (kept := file.read()) is not None:
+            self._take_costs(kept)
+        if not self._doubts_costs() or self._native.n_ctx - self._native.length < MAX_WIDTH:
+            return False
+        self._measured += 1
+        found = PassCosts(**self._native.measure_costs(list(prompt[:MAX_WIDTH])))
+        if found.sound:
+            file.write(found)
+        self._take_costs(found)
+        return True
+
+    def _take_costs(self, costs: PassCosts) -> None:
+        self._costs = costs
+        self._native.set_costs(costs.front, costs.per_position)
+
+    def _doubts_costs(self) -> bool:
+        """Whether to measure (again): what is known is none, was measured while the machine was busy, or
+        without a long enough text before the passes."""
+        costs = self._costs
         if costs is None:
-            if self._native.n_ctx - self._native.length < MAX_WIDTH:
-                return False
-            costs = self._native.measure_costs()
-            file.write(costs)
-        self._native.set_costs(costs)
-        return measured
+            return True
+        if self._measured >= MOST_MEASURED:
+            return False
+        deep = self._native.attended() >= DEEP
+        return not costs.sound or self._native.pace() < BUSY_PACE or (deep and costs.depth < DEEP)
 
     def capture(
         self, tokens: Sequence[int], layers: Sequence[int]

@@ -200,7 +200,6 @@ class NativeArm:
         engine = self.engine
         if not isinstance(engine, NativeEngine):
             raise ArmError("this engine has no costs to change", KIND_MISSING)
-        before = engine.costs()
         curve = engine.price_as(extra_column)
         seconds, passes, generated = 0.0, 0, 0
         step, gate = engine.step, Stops(stops)
@@ -220,7 +219,7 @@ class NativeArm:
             generated = sum(isinstance(event, StepEvent) for event in events)
         finally:
             engine.step = step  # type: ignore[method-assign]
-            engine._native.set_costs(before)
+            engine.price_normally()
         return {"seconds": seconds, "passes": passes, "tokens": generated, "pass_s": curve[0]}
 
     def verify(self, tokens: list[int], ids: list[int], width: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "decode/decoder.h"
+#include "decode/pass_costs.h"
 #include "draft/copy_guess.h"
 
 namespace nb = nanobind;
@@ -365,20 +366,38 @@ class PyEngine {
         return {found.passes, found.seconds};
     }
 
-    std::vector<double> measure_costs() {
-        std::vector<double> out;
-        run([&](Engine&) { return decoder_->measure_costs(&out); });
+    nb::dict measure_costs(const std::vector<int32_t>& tokens) {
+        PassCosts found;
+        run([&](Engine& e) { return mtp::measure_costs(&e, tokens, &found); });
+        nb::dict out;
+        out["front"] = found.front;
+        out["per_position"] = found.per_position;
+        out["depth"] = found.depth;
+        out["sound"] = found.sound;
         return out;
     }
-    void set_costs(const std::vector<double>& costs, bool fixed, double step) {
+    void set_costs(const std::vector<double>& front, const std::vector<double>& per_position, bool fixed,
+                   double step) {
         get();
-        if (costs.size() != kMaxDecode)
+        if (front.size() != kMaxDecode || (!per_position.empty() && per_position.size() != kMaxDecode))
             must(Status::error(Code::bad_argument, "costs of 16 widths are needed"));
-        for (const double c : costs) {
+        for (const double c : front) {
             if (!(c > 0) || c > 1e6)
                 must(Status::error(Code::bad_argument, "a cost must be a number above 0"));
         }
-        decoder_->gate().set_costs(costs, fixed, step);
+        for (const double c : per_position) {
+            if (!(c >= 0) || c > 1e6)
+                must(Status::error(Code::bad_argument, "the cost of a position must be 0 or above"));
+        }
+        decoder_->gate().set_costs(front, per_position, fixed, step);
+    }
+    double attended() {
+        const int64_t length = get().length();
+        return get().attended(length);
+    }
+    double pace() {
+        get();
+        return decoder_->gate().pace();
     }
     std::vector<double> costs() {
         get();
@@ -601,9 +620,11 @@ NB_MODULE(_native, m) {
              nb::arg("min_p") = 0.0f)
         .def("screen_stats", &PyEngine::screen_stats)
         .def("oracle", &PyEngine::oracle, nb::arg("prompt"), nb::arg("source"), nb::arg("answer"))
-        .def("measure_costs", &PyEngine::measure_costs)
-        .def("set_costs", &PyEngine::set_costs, nb::arg("costs"), nb::arg("fixed") = false,
-             nb::arg("step") = 0.0)
+        .def("measure_costs", &PyEngine::measure_costs, nb::arg("tokens"))
+        .def("set_costs", &PyEngine::set_costs, nb::arg("front"),
+             nb::arg("per_position") = std::vector<double>(), nb::arg("fixed") = false, nb::arg("step") = 0.0)
+        .def("attended", &PyEngine::attended)
+        .def("pace", &PyEngine::pace)
         .def("costs", &PyEngine::costs)
         .def("step_cost", &PyEngine::step_cost)
         .def("rollback", &PyEngine::rollback, nb::arg("length"))

@@ -194,6 +194,19 @@ bool Decoder::copy_goes_on() const {
     return copied != nullptr && copied->confidence[chain_.tokens.size()] >= likely;
 }
 
+// The head's first token and a copy's say something of each other.
+void Decoder::hear_both() {
+    float& headed = chain_.confidence[0];
+    const float alone = headed;
+    for (Draft* copied : {&draft_, &other_}) {
+        if (copied->tokens.empty()) continue;
+        float& sure = copied->confidence[0];
+        const bool agrees = copied->tokens[0] == chain_.tokens[0];
+        sure = agrees ? DraftHead::agreed(alone, sure) : DraftHead::denied(sure);
+        if (agrees) headed = std::max(headed, sure);
+    }
+}
+
 // chain_: what the head drafts, for as long as it may pay; with the rest of a copy that says the same.
 Status Decoder::propose_head(int room, Step* out) {
     chain_.clear();
@@ -210,8 +223,9 @@ Status Decoder::propose_head(int room, Step* out) {
         gate_.learn_step(now() - began);
         out->head_steps++;
         token = drafted.token;
-        const int cell = DraftHead::cell(drafted.probability, d, guess, token);
-        chain_.push(token, Source::head, head_.confidence(cell), cell);
+        const int kind = DraftHead::kind(guess, token);
+        chain_.push(token, Source::head, head_.confidence(drafted.probability, d, kind), kind);
+        if (d == 0) hear_both();
         if (engine_->tokenizer().is_end(token)) break;
         const bool counts = options_.draft_fixed < 0 && gate_.ready();
         if (counts && copy_goes_on()) break;
@@ -266,7 +280,7 @@ void Decoder::learn_draft(const Draft& draft) {
     for (size_t d = 0; d < draft.cell.size() && d < truth_.size(); d++) {
         const bool right = draft.tokens[d] == truth_[d];
         if (draft.source[d] == Source::head) {
-            head_.learn(draft.cell[d], right);
+            head_.learn(draft.cell[d], draft.confidence[d], right);
         } else if (draft.source[0] ==
                    Source::copy) {  // the copy behind a head's tokens is a draft of its own, too
             copy_.learn(draft.cell[d], right);
@@ -305,6 +319,7 @@ Status Decoder::step(Step* out) {
     }
     const double started = now();
     int g = 0;
+    gate_.set_depth(engine_->attended(engine_->length()));
     if (Status s = propose(out, &g); !s.ok()) return s;
     feed_.assign(1, history_.back());
     feed_.insert(feed_.end(), draft_.tokens.begin(), draft_.tokens.begin() + g);
@@ -353,8 +368,9 @@ Status Decoder::step(Step* out) {
 }
 
 Decoder::Oracle Decoder::oracle(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
-                                const std::vector<int32_t>& answer) const {
+                                const std::vector<int32_t>& answer) {
     Oracle out;
+    gate_.set_depth(engine_->attended(static_cast<int64_t>(prompt.size() + answer.size() / 2)));
     DraftCopy copy;
     copy.start(prompt, source);
     const std::vector<double>& cost = gate_.costs();
@@ -380,45 +396,6 @@ Decoder::Oracle Decoder::oracle(const std::vector<int32_t>& prompt, const std::v
         for (size_t i = 0; i < best; i++) copy.append(answer[at++]);
     }
     return out;
-}
-
-Status Decoder::measure_costs(std::vector<double>* out) {
-    static constexpr int widths[] = {1, 2, 3, 4, 5, 6, 8, 12, 16};
-    const int64_t length = engine_->length();
-    std::vector<int32_t> tokens(kMaxDecode, 0), next(kMaxDecode);
-    std::vector<double> seen(kMaxDecode, 0.0);
-    const double started = now();
-    for (int round = 0; round < 5 && (round < 2 || now() - started < 0.15); round++) {
-        for (const int k : widths) {
-            if (length + k > engine_->n_ctx()) continue;
-            const double begin = now();
-            if (Status s = engine_->decode(tokens.data(), k, next.data()); !s.ok()) return s;
-            const double seconds = now() - begin;
-            if (Status s = engine_->rollback(length); !s.ok()) return s;
-            double& best = seen[static_cast<size_t>(k - 1)];
-            if (round == 0) continue;  // graphs are built in the first round
-            best = best == 0 ? seconds : std::min(best, seconds);
-        }
-    }
-    // what was not measured lies on a straight line between its neighbours
-    int last = 0;
-    for (int k = 1; k < kMaxDecode; k++) {
-        if (seen[static_cast<size_t>(k)] == 0) continue;
-        for (int i = last + 1; i < k; i++) {
-            const double part = static_cast<double>(i - last) / (k - last);
-            seen[static_cast<size_t>(i)] =
-                seen[static_cast<size_t>(last)] * (1 - part) + seen[static_cast<size_t>(k)] * part;
-        }
-        last = k;
-    }
-    for (int k = last + 1; k < kMaxDecode; k++) {
-        seen[static_cast<size_t>(k)] = seen[static_cast<size_t>(last)] * (k + 1) / (last + 1);
-    }
-    for (int k = 1; k < kMaxDecode; k++)
-        seen[static_cast<size_t>(k)] =
-            std::max(seen[static_cast<size_t>(k)], seen[static_cast<size_t>(k - 1)]);
-    *out = seen;
-    return {};
 }
 
 }  // namespace mtp

@@ -63,11 +63,9 @@ class Decoder {
         double seconds = 0;
     };
     Oracle oracle(const std::vector<int32_t>& prompt, const std::vector<int32_t>& source,
-                  const std::vector<int32_t>& answer) const;
+                  const std::vector<int32_t>& answer);
 
     DraftGate& gate() { return gate_; }
-    // Seconds of passes over 1..16 tokens here and now; the cache is left as it was.
-    Status measure_costs(std::vector<double>* out);
 
   private:
     bool commit(int32_t token, Source source, Step* out);  // false: the answer is over
@@ -76,6 +74,7 @@ class Decoder {
     int propose_copy(int room, DraftGate::Choice* choice);
     Status propose_head(int room, Step* out);
     bool wants_head(const DraftGate::Choice& copied, int room);
+    void hear_both();
     Status look_ahead();
     double hoped_rate(int room) const;
     const Draft* longer_copy() const;

@@ -92,6 +92,10 @@ class Engine {
     int newest_row() const { return rows_end_ == cache_.length() ? rows_ - 1 : -1; }
     int64_t length() const { return cache_.length(); }
     int64_t n_ctx() const { return cache_.n_ctx(); }
+    // Positions that a token at `position` sees, averaged over the layers.
+    double attended(int64_t position) const { return cache_.attended(position); }
+    // The sequence, out of the way as long as this lives: passes start from an empty cache.
+    KvCache::Aside put_aside() { return KvCache::Aside(&cache_); }
     int n_threads() const { return options_.n_threads; }
     const Model& model() const { return *model_; }
     const Tokenizer& tokenizer() const { return *tokenizer_; }

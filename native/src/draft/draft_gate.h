@@ -9,15 +9,15 @@ namespace mtp {
 
 class DraftGate {
   public:
-    // cost[k - 1]: seconds of a pass over k tokens, k = 1..16
+    // front[k - 1]: seconds of a pass over k = 1..16 tokens with nothing before them
+    // per_position[k - 1]: what each position that the pass looks back at adds; empty: nothing
     // step: seconds of a head's draft step, 0 if not known yet
     // fixed: all this stays as it is, whatever passes take
-    void set_costs(const std::vector<double>& cost, bool fixed = false, double step = 0) {
-        cost_ = cost;
-        fixed_ = fixed;
-        pace_ = 1;
-        step_ = step > 0 || cost.empty() ? step : kStepShare * cost[0];
-    }
+    void set_costs(const std::vector<double>& front, const std::vector<double>& per_position = {},
+                   bool fixed = false, double step = 0);
+    // Positions that the next pass looks back at, averaged over the layers.
+    void set_depth(double positions);
+    // [16] seconds at that depth, as passes have shown them so far
     const std::vector<double>& costs() const { return cost_; }
     bool ready() const { return !cost_.empty(); }
     double cost(int k) const { return cost_[static_cast<size_t>(k - 1)]; }
@@ -32,18 +32,24 @@ class DraftGate {
     Choice choose(const Draft& draft, double spent = 0) const;
     // Whether one more draft step may pay.
     bool goes_on(const Draft& draft, double spent) const;
-    // What a pass over k tokens took just now: corrects the shape of the curve, slowly.
+    // What a pass over k tokens took just now: corrects the shape of the curve, slowly. (At the depth set.)
     void learn(int k, double seconds);
     // What a draft step took just now.
     void learn_step(double seconds);
+    // How much slower than `costs` passes are right now, on whatever width; 1 until some were seen.
+    double pace() const { return seen_ < kSettled ? 1 : pace_; }
 
   private:
     static constexpr double kStepShare = 0.09;  // of a pass over one token, until steps are measured
+    static constexpr int kSettled = 24;         // passes until the pace says something
 
-    std::vector<double> cost_;
+    std::vector<double> front_, per_position_, cost_;
+    std::vector<double> factor_;  // learnt corrections of each width
+    double depth_ = 0;
+    int seen_ = 0;
     bool fixed_ = false;
     double step_ = 0;
-    // how much slower than the curve passes are right now: drift that is no one width's fault
+    // drift that is no one width's fault: a processor that slows down, or costs measured on a busy machine
     double pace_ = 1;
 };
 

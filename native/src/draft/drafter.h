@@ -15,7 +15,7 @@ struct Draft {
     std::vector<int32_t> tokens;    // at most kMaxDraft
     std::vector<Source> source;     // who drafted each token
     std::vector<float> confidence;  // of each token, given that those before it were right
-    std::vector<int> cell;          // of its drafter's calibration table, one a token; none: not calibrated
+    std::vector<int> cell;  // its kind by its drafter's calibration, one a token; none: not calibrated
     void clear() {
         tokens.clear();
         source.clear();

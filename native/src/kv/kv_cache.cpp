@@ -52,6 +52,38 @@ int64_t KvCache::first_visible(int layer, int64_t position) const {
     return std::max<int64_t>(0, position - shape_.window + 1);
 }
 
+double KvCache::attended(int64_t position) const {
+    double total = 0;
+    for (int layer = 0; layer < shape_.n_layer; layer++)
+        total += static_cast<double>(position - first_visible(layer, position));
+    return total / std::max(1, shape_.n_layer);
+}
+
+template <class Copy> void KvCache::each_front(const Copy& copy) const {
+    for (int layer = 0; layer < shape_.n_layer; layer++) {
+        const int64_t n = std::min(capacity(layer), kAside) * shape_.head_dim;
+        for (int head = 0; head < shape_.n_head_kv; head++) {
+            copy(key(layer, head), n);
+            copy(value(layer, head), n);
+        }
+    }
+}
+
+KvCache::Aside::Aside(KvCache* cache) : cache_(cache), length_(cache->length_), high_(cache->high_) {
+    cache_->each_front([&](const uint16_t* at, int64_t n) { front_.insert(front_.end(), at, at + n); });
+    cache_->length_ = cache_->high_ = 0;
+}
+
+KvCache::Aside::~Aside() {
+    const uint16_t* from = front_.data();
+    cache_->each_front([&](uint16_t* at, int64_t n) {
+        std::copy_n(from, n, at);
+        from += n;
+    });
+    cache_->length_ = length_;
+    cache_->high_ = high_;
+}
+
 void KvCache::reserve(int64_t n) { high_ = std::max(high_, length_ + n); }
 
 Status KvCache::truncate(int64_t length) {

@@ -45,9 +45,29 @@ class KvCache {
     // Fails when the ring no longer holds the window before `length`.
     Status truncate(int64_t length);
     int64_t n_ctx() const { return shape_.n_ctx; }
+    double attended(int64_t position) const;  // positions before it that a query sees, averaged over layers
     size_t reserved_bytes() const { return bytes_; }
 
+    // Empties the cache for a while: the sequence comes back when this goes. Passes meanwhile may write the
+    // first kAside positions and no others.
+    class Aside {
+      public:
+        explicit Aside(KvCache* cache);
+        ~Aside();
+        Aside(const Aside&) = delete;
+        Aside& operator=(const Aside&) = delete;
+
+      private:
+        KvCache* cache_;
+        int64_t length_, high_;
+        std::vector<uint16_t> front_;  // what lies in the first slots
+    };
+    static constexpr int64_t kAside = 16;
+
   private:
+    // Calls copy(first element, n) for the runs of slots [0, kAside) of all keys and values.
+    template <class Copy> void each_front(const Copy& copy) const;
+
     KvShape shape_;
     int64_t full_ = 0;  // slots of a full layer
     int64_t ring_ = 0;  // slots of a sliding layer
